@@ -1,0 +1,96 @@
+"""Set up and run fieldcheck from a fresh clone. Needs Python 3.11 or newer with pip and venv, nothing else.
+
+    python3 run.py demo     assess a small network on built-in data; leaves demo/report.html
+    python3 run.py test     lint, types and tests
+    python3 run.py sweep    the long statistical sweeps
+    python3 run.py setup    only install
+
+Everything goes into .venv beside this file, once: it is installed again only when the requirements change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+ENVIRONMENT = ROOT / ".venv"
+BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+STAMP = ENVIRONMENT / "installed"
+
+
+def main() -> int:
+    verbs = {"demo": demo, "test": test, "sweep": sweep, "setup": lambda _: 0}
+    verb, rest = (sys.argv[1] if len(sys.argv) > 1 else ""), sys.argv[2:]
+    if verb not in verbs:
+        print(__doc__)
+        return 2
+    if sys.version_info < (3, 11):
+        print(f"fieldcheck needs Python 3.11 or newer; this is {sys.version.split()[0]}")
+        return 2
+    install()
+    return verbs[verb](rest)
+
+
+def demo(rest: list[str]) -> int:
+    return call(PYTHON, "-m", "fieldcheck", "demo", *rest)
+
+
+def test(rest: list[str]) -> int:
+    """Lint, types, then tests; all of them run, so that one failure does not hide another."""
+    find_browser()
+    codes = [
+        call(PYTHON, "-m", "ruff", "check", "."),
+        call(PYTHON, "-m", "ruff", "format", "--check", "."),
+        call(PYTHON, "-m", "mypy"),
+        call(PYTHON, "-m", "pytest", "-m", "not sweep", *rest),
+    ]
+    return max(codes)
+
+
+def sweep(rest: list[str]) -> int:
+    return call(PYTHON, "-m", "pytest", "-m", "sweep", *rest)
+
+
+def install() -> None:
+    """A virtual environment with the package and what its tests need, at the versions in constraints.txt."""
+    wanted = hashlib.sha256(
+        (ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes() + str(ROOT).encode()
+    ).hexdigest()
+    if STAMP.exists() and STAMP.read_text() == wanted:
+        return
+    print("setting up (once): a virtual environment in .venv ...", flush=True)
+    venv.create(ENVIRONMENT, with_pip=True, clear=True)
+    code = call(
+        PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+        "--constraint", str(ROOT / "constraints.txt"), "--editable", f"{ROOT}[dev]",
+    )  # fmt: skip
+    if code:
+        sys.exit("the installation failed; see the message above (a network or an index of packages is needed once)")
+    STAMP.write_text(wanted)
+
+
+def find_browser() -> None:
+    """The pages are tested in a real browser; on Debian as root one is installed where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    if os.environ.get("CHROMIUM") or any(map(shutil.which, names)):
+        return
+    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
+        print("setting up (once): Chromium, to test the pages with ...", flush=True)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.run(["apt-get", "update"], check=False, **quiet)  # type: ignore[call-overload]  # noqa: S607
+        subprocess.run(["apt-get", "install", "-y", "chromium"], check=False, **quiet)  # type: ignore[call-overload]  # noqa: S607
+
+
+def call(*command: str | Path) -> int:
+    return subprocess.run([str(part) for part in command], cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,6 @@
+"""``python -m fieldcheck``."""
+
+from fieldcheck.cli import main
+
+if __name__ == "__main__":
+    main()

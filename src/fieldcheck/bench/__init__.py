@@ -1,0 +1,26 @@
+"""Compare techniques on pools whose truth is known, as the papers do, and say which to take."""
+
+from __future__ import annotations
+
+from fieldcheck.bench.analysis import analyse
+from fieldcheck.bench.measured import compact_json, measured_rows
+from fieldcheck.bench.plan import Cell, Plan, split_specs
+from fieldcheck.bench.recommend import Recommendation, recommend
+from fieldcheck.bench.result import CellResult, Result
+from fieldcheck.bench.rows import Row
+from fieldcheck.bench.run import run
+
+__all__ = [
+    "Cell",
+    "CellResult",
+    "Plan",
+    "Recommendation",
+    "Result",
+    "Row",
+    "analyse",
+    "compact_json",
+    "measured_rows",
+    "recommend",
+    "run",
+    "split_specs",
+]

@@ -1,0 +1,178 @@
+"""The analysis of the ICSE'24 study (sections 5 and 6) on a finished comparison, as exhibits to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fieldcheck.bench.figures import figures
+from fieldcheck.bench.ranking import (
+    best_auxiliary_table,
+    efficiency_table,
+    failures_table,
+    top_three_table,
+    wins_matrix,
+)
+from fieldcheck.bench.result import CellResult, Result
+from fieldcheck.bench.rows import (
+    ACCURATE,
+    Config,
+    Row,
+    budgets_of,
+    configurations,
+    designs_of,
+    slug,
+    usual_budget,
+)
+from fieldcheck.bench.sensitivity import budget_tables, parameter_charts
+from fieldcheck.bench.significance import Dunn, Friedman, dunn, friedman
+from fieldcheck.core.exhibit import Exhibit, Matrix, Table
+from fieldcheck.core.types import FloatArray
+
+ALPHA = 0.05
+
+
+def analyse(result: Result, *, accurate: float = ACCURATE) -> list[Exhibit]:
+    """Tables, matrices and charts; what a comparison is too small for is left out.
+
+    Cells whose auxiliary variable gives away the outcome are in the table of all cells and nowhere else.
+
+    accurate
+        Models from this accuracy on count as highly accurate.
+    """
+    rows = result.fair_rows()
+    exhibits: list[Exhibit] = [summary_table(result.rows())]
+    if len(designs_of(rows)) > 1:
+        exhibits += [*significance(result), *_comparisons(rows, accurate)]
+    exhibits += [failures_table(rows, budget) for budget in budgets_of(rows)]
+    return [*exhibits, *budget_tables(rows), *parameter_charts(rows), *figures(result, rows)]
+
+
+def _comparisons(rows: Sequence[Row], accurate: float) -> list[Exhibit]:
+    maybe = (
+        efficiency_table(rows),
+        wins_matrix(rows),
+        top_three_table(rows, accurate),
+        best_auxiliary_table(rows),
+    )
+    return [one for one in maybe if one is not None]
+
+
+def summary_table(rows: Sequence[Row]) -> Table:
+    """Every row of the comparison."""
+    columns = tuple(Row.__annotations__)
+    return Table(
+        name="summary/rows",
+        title="All cells",
+        columns=columns,
+        rows=tuple(tuple(row[column] for column in columns) for row in rows),  # type: ignore[literal-required]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The tests of one configuration."""
+
+    config: Config
+    names: tuple[str, ...]
+    friedman: Friedman
+    dunn: Dunn
+
+
+def significance(result: Result) -> list[Exhibit]:
+    """Friedman's test for every configuration; Dunn's at the usual budget, and counted over all.
+
+    Empty with one repetition: there is nothing to tell chance from.
+    """
+    verdicts = _verdicts(result)
+    if not verdicts:
+        return []
+    budget = usual_budget(budgets_of(result.fair_rows()))
+    matrices = [_dunn_matrix(one) for one in verdicts if one.config.budget == budget]
+    return [_friedman_table(verdicts), _dunn_summary(verdicts), *matrices]
+
+
+def _verdicts(result: Result) -> list[Verdict]:
+    found: dict[tuple[str, str, str, int], CellResult] = {tuple(one.cell): one for one in result.cells}  # type: ignore[misc]
+    verdicts = []
+    for config, rows in configurations(result.fair_rows()).items():
+        members = [found[row["subject"], row["design"], row["auxiliary"], row["budget"]] for row in rows]
+        errors = np.column_stack([np.abs(member.errors) for member in members])
+        if min(errors.shape) > 1:
+            names = tuple(row["design"] for row in rows)
+            verdicts.append(Verdict(config, names, friedman(errors), dunn(list(errors.T))))
+    return verdicts
+
+
+def _friedman_table(verdicts: Sequence[Verdict]) -> Table:
+    return Table(
+        name="significance/friedman",
+        title="Do the techniques differ? Friedman's test on absolute errors",
+        columns=(
+            *(
+                "subject",
+                "auxiliary",
+                "budget",
+                "techniques",
+                "chi-squared",
+                "p",
+                "Iman-Davenport F",
+                "p (F)",
+            ),
+            *("smallest mean rank", "technique"),
+        ),
+        rows=tuple(_friedman_line(one) for one in verdicts),
+        note=f"Repetitions are blocks. p under {ALPHA:g}: the techniques do not all estimate equally well.",
+    )
+
+
+def _friedman_line(one: Verdict) -> tuple[str | float | int, ...]:
+    test = one.friedman
+    best = int(np.argmin(test.mean_ranks))
+    statistics = (test.statistic, test.p_value, test.f_statistic, test.f_p_value)
+    return (*one.config, len(one.names), *statistics, test.mean_ranks[best], one.names[best])
+
+
+def _dunn_matrix(one: Verdict) -> Matrix:
+    texts = tuple(tuple(f"{p:.2g}" for p in line) for line in one.dunn.p_value)
+    return Matrix(
+        name=f"significance/dunn-{slug(one.config.subject, one.config.auxiliary)}",
+        title=f"Who estimates better? Dunn's test: {one.config.subject}, {one.config.auxiliary}, "
+        f"{one.config.budget} labels",
+        rows=one.names,
+        columns=one.names,
+        values=_nested(one.dunn.verdict(ALPHA)),
+        texts=tuple(tuple("" if i == j else text for j, text in enumerate(line)) for i, line in enumerate(texts)),
+        note=f"Two-sided p-values, adjusted after Holm; a difference counts under {ALPHA:g}.",
+    )
+
+
+def _dunn_summary(verdicts: Sequence[Verdict]) -> Matrix:
+    """Over all configurations: how often the row is significantly better, less how often it is worse."""
+    names = tuple(dict.fromkeys(name for one in verdicts for name in one.names))
+    won, met = np.zeros((2, len(names), len(names)))
+    for one in verdicts:
+        place = np.array([names.index(name) for name in one.names])
+        won[np.ix_(place, place)] += one.dunn.verdict(ALPHA) == 1
+        met[np.ix_(place, place)] += 1
+    values = (won - won.T) / np.maximum(met, 1)
+    np.fill_diagonal(values, np.nan)
+    return Matrix(
+        name="significance/dunn-all",
+        title="Who estimates better, over all configurations? Dunn's test",
+        rows=names,
+        columns=names,
+        values=_nested(values),
+        texts=tuple(
+            tuple("" if i == j or not met[i, j] else f"{won[i, j]:g} : {won[j, i]:g}" for j in range(len(names)))
+            for i in range(len(names))
+        ),
+        legend=((1.0, "row always better"), (0.0, "no difference"), (-1.0, "row always worse")),
+        note="Significantly better : worse, over all configurations (subject, auxiliary, budget).",
+    )
+
+
+def _nested(values: FloatArray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(line) for line in values.tolist())

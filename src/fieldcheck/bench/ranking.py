@@ -1,0 +1,258 @@
+"""Who does best where: ranks, top three, wins on both counts, efficiency against simple random sampling."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+
+import numpy as np
+
+from fieldcheck.bench.rows import (
+    ACCURATE,
+    LARGE,
+    NONE,
+    Config,
+    Row,
+    accuracy_level,
+    budgets_of,
+    configurations,
+    designs_of,
+    reference,
+    unique,
+)
+from fieldcheck.bench.significance import average_ranks
+from fieldcheck.core.exhibit import Cell, Matrix, Table
+from fieldcheck.core.types import FloatArray
+
+CRITERIA = ("RMSE", "RMedSE", "failures", "RMSE-failures", "RMedSE-failures")
+"""The last two are trade-offs: the mean of the two ranks."""
+
+
+def criterion_ranks(rows: Sequence[Row]) -> dict[str, FloatArray]:
+    """By criterion, the rank of each row among these rows; 1 is best, equals share."""
+    rmse = average_ranks(np.array([row["rmse"] for row in rows]))
+    rmedse = average_ranks(np.array([row["rmedse"] for row in rows]))
+    failures = average_ranks(-np.array([row["failures_mean"] for row in rows]))
+    ranks = (rmse, rmedse, failures, (rmse + failures) / 2, (rmedse + failures) / 2)
+    return dict(zip(CRITERIA, ranks, strict=True))
+
+
+@dataclass
+class _Tally:
+    """How a technique did over configurations."""
+
+    podiums: int = 0
+    ranks: list[float] = field(default_factory=list)
+
+    def key(self) -> tuple[int, float]:
+        """Sorts the best first: more often among the top three, then the smaller mean rank."""
+        return -self.podiums, float(np.mean(self.ranks))
+
+
+def top_three(configs: Mapping[Config, Sequence[Row]], criterion: str) -> list[tuple[str, int]]:
+    """The three techniques that are most often among the best three, with how often.
+
+    Equal counts are ordered by mean rank. A technique counts where fewer than three are strictly better.
+    """
+    tallies: dict[str, _Tally] = defaultdict(_Tally)
+    for rows in configs.values():
+        scores = criterion_ranks(rows)[criterion]
+        for row, score in zip(rows, scores, strict=True):
+            tally = tallies[row["design"]]
+            tally.podiums += int((scores < score).sum() < 3)
+            tally.ranks.append(float(score))
+    best = sorted(tallies, key=lambda name: (*tallies[name].key(), name))[:3]
+    return [(name, tallies[name].podiums) for name in best]
+
+
+def top_three_table(rows: Sequence[Row], cut: float = ACCURATE) -> Table:
+    """Table 10 of the ICSE'24 paper: the top three by task, budget, accuracy and auxiliary variable."""
+    factors: dict[str, Callable[[Config, Row], str]] = {
+        "task": lambda _, row: row["task"],
+        "budget": lambda config, _: f"up to {LARGE}" if config.budget <= LARGE else f"over {LARGE}",
+        "accuracy": lambda _, row: accuracy_level(row, cut),
+        "auxiliary": lambda config, row: f"{config.auxiliary} ({row['task']})",
+    }
+    lines: list[tuple[Cell, ...]] = []
+    for factor, level_of in factors.items():
+        for level, configs in _by_level(rows, level_of).items():
+            lines += [_podium(factor, level, configs, criterion) for criterion in CRITERIA]
+    return Table(
+        name="ranking/top-three",
+        title="Top three techniques",
+        columns=("factor", "level", "criterion", "configurations", "1st", "2nd", "3rd"),
+        rows=tuple(lines),
+        note="In brackets: in how many configurations (subject, auxiliary variable, budget) the technique is "
+        f"among the best three. Accuracy is high from {cut:g}. X-Y: mean of the two ranks.",
+    )
+
+
+def _by_level(rows: Sequence[Row], level_of: Callable[[Config, Row], str]) -> dict[str, dict[Config, list[Row]]]:
+    levels: dict[str, dict[Config, list[Row]]] = defaultdict(dict)
+    for config, members in configurations(rows).items():
+        levels[level_of(config, members[0])][config] = members
+    return levels
+
+
+def _podium(factor: str, level: str, configs: Mapping[Config, Sequence[Row]], criterion: str) -> tuple[Cell, ...]:
+    best = [f"{name} ({count})" for name, count in top_three(configs, criterion)]
+    return (factor, level, criterion, len(configs), *best, *[None] * (3 - len(best)))
+
+
+def best_auxiliary_table(rows: Sequence[Row]) -> Table | None:
+    """Table 11 of the ICSE'24 paper: how often each auxiliary variable is best. None with fewer than two."""
+    bound = [row for row in rows if row["auxiliary"] != NONE]
+    groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
+    for row in bound:
+        groups[row["subject"], row["design"], row["budget"]].append(row)
+    contests = [group for group in groups.values() if len(group) > 1]
+    if not contests:
+        return None
+    lines = [_best_counts(task, name, contests) for task, name in _task_auxiliaries(bound)]
+    return Table(
+        name="ranking/best-auxiliary",
+        title="How often each auxiliary variable is the best",
+        columns=("task", "auxiliary", "contests", "RMSE", "RMedSE", "failures"),
+        rows=tuple(lines),
+        note="A contest: one subject, technique and budget; equals count for each.",
+    )
+
+
+def _task_auxiliaries(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((row["task"], row["auxiliary"]) for row in rows))
+
+
+def _best_counts(task: str, auxiliary: str, contests: Sequence[Sequence[Row]]) -> tuple[Cell, ...]:
+    entered = [c for c in contests if any((r["task"], r["auxiliary"]) == (task, auxiliary) for r in c)]
+    counts = dict.fromkeys(CRITERIA[:3], 0)
+    for contest in entered:
+        own = next(i for i, row in enumerate(contest) if row["auxiliary"] == auxiliary)
+        ranks = criterion_ranks(contest)
+        for criterion in counts:
+            counts[criterion] += int(ranks[criterion][own] == ranks[criterion].min())
+    return (task, auxiliary, len(entered), *counts.values())
+
+
+def wins_matrix(rows: Sequence[Row]) -> Matrix:
+    """Row against column: where it has both the smaller RMSE and more failures, and where the other has."""
+    names = designs_of(rows)
+    meetings = _meetings(rows)
+    values: list[tuple[float, ...]] = []
+    texts: list[tuple[str, ...]] = []
+    for name in names:
+        scores = [_score(meetings.get((name, other), [])) for other in names]
+        values.append(tuple(math.nan if name == other else s[0] for s, other in zip(scores, names, strict=True)))
+        texts.append(tuple("" if name == other else s[1] for s, other in zip(scores, names, strict=True)))
+    return Matrix(
+        name="ranking/wins",
+        title="Better on both counts",
+        rows=names,
+        columns=names,
+        values=tuple(values),
+        texts=tuple(texts),
+        legend=((1.0, "row always better"), (0.0, "even"), (-1.0, "row always worse")),
+        note="Won : lost, of all configurations in which the two meet. Won: smaller RMSE and more failures; "
+        "every other configuration is undecided.",
+    )
+
+
+def _meetings(rows: Sequence[Row]) -> dict[tuple[str, str], list[tuple[Row, Row]]]:
+    """Pairs of rows by pair of techniques; two without auxiliary variable meet once a subject and budget."""
+    met: dict[tuple[str, str], dict[tuple[int, int], tuple[Row, Row]]] = defaultdict(dict)
+    for members in configurations(rows).values():
+        for one, other in permutations(members, 2):
+            met[one["design"], other["design"]][id(one), id(other)] = (one, other)
+    return {pair: list(pairs.values()) for pair, pairs in met.items()}
+
+
+def _score(pairs: Sequence[tuple[Row, Row]]) -> tuple[float, str]:
+    won = sum(_beats(one, other) for one, other in pairs)
+    lost = sum(_beats(other, one) for one, other in pairs)
+    return (won - lost) / max(len(pairs), 1), f"{won} : {lost}" if pairs else ""
+
+
+def _beats(one: Row, other: Row) -> bool:
+    return one["rmse"] < other["rmse"] and one["failures_mean"] > other["failures_mean"]
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Of the positive ones; nan when there are none."""
+    positive = [math.log(value) for value in values if 0 < value < math.inf]
+    return math.exp(math.fsum(positive) / len(positive)) if positive else math.nan
+
+
+def efficiency_table(rows: Sequence[Row]) -> Table | None:
+    """Mean squared error and failures relative to simple random sampling. None when it does not take part."""
+    budgets = budgets_of(rows)
+    groups: dict[tuple[str, str, str], list[tuple[Row, Row]]] = defaultdict(list)
+    for row, base in against_reference(rows):
+        groups[row["task"], row["design"], row["auxiliary"]].append((row, base))
+    if not groups:
+        return None
+    return Table(
+        name="ranking/efficiency",
+        title="Efficiency relative to simple random sampling",
+        columns=(
+            "task",
+            "technique",
+            "auxiliary",
+            "cells",
+            *(f"MSE ratio, n = {n}" for n in budgets),
+            "MSE ratio",
+            "failures ratio",
+        ),
+        rows=tuple(_efficiency(key, pairs, budgets) for key, pairs in groups.items()),
+        note="Geometric means over cells; an MSE ratio under 1 means that fewer labels do: 0.5 halves them.",
+    )
+
+
+def against_reference(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """Every other row with that of simple random sampling on the same subject and budget, where it exists."""
+    by_place: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        by_place[row["subject"], row["budget"]].append(row)
+    bases = {place: reference(members) for place, members in by_place.items()}
+    paired = [(row, bases[row["subject"], row["budget"]]) for row in rows]
+    return [(row, base) for row, base in paired if base is not None and row is not base]
+
+
+def mse_ratio(row: Row, base: Row) -> float:
+    return (row["rmse"] / base["rmse"]) ** 2 if base["rmse"] > 0 else math.nan
+
+
+def failures_ratio(row: Row, base: Row) -> float:
+    return row["failures_mean"] / base["failures_mean"] if base["failures_mean"] > 0 else math.nan
+
+
+def _efficiency(
+    key: tuple[str, str, str], pairs: Sequence[tuple[Row, Row]], budgets: Sequence[int]
+) -> tuple[Cell, ...]:
+    by_budget = [geometric_mean(mse_ratio(*pair) for pair in pairs if pair[0]["budget"] == n) for n in budgets]
+    overall = geometric_mean(mse_ratio(*pair) for pair in pairs)
+    return (*key, len(pairs), *by_budget, overall, geometric_mean(failures_ratio(*pair) for pair in pairs))
+
+
+def failures_table(rows: Sequence[Row], budget: int) -> Table:
+    """Table 3 of the ICSE'24 paper: failures exposed, mean and standard deviation per subject."""
+    at = [row for row in rows if row["budget"] == budget]
+    subjects = unique(row["subject"] for row in at)
+    by_place = {(row["auxiliary"], row["design"], row["subject"]): row for row in at}
+    lines = [
+        (auxiliary, design, *_mean_sd([by_place.get((auxiliary, design, subject)) for subject in subjects]))
+        for auxiliary, design in dict.fromkeys((row["auxiliary"], row["design"]) for row in at)
+    ]
+    return Table(
+        name=f"failures/budget-{budget}",
+        title=f"Failures exposed with {budget} labels",
+        columns=("auxiliary", "technique", *(f"{s} {part}" for s in subjects for part in ("mean", "sd"))),
+        rows=tuple(lines),
+        note="Distinct failing items found; standard deviation over repetitions.",
+    )
+
+
+def _mean_sd(rows: Sequence[Row | None]) -> list[Cell]:
+    pairs = [(None, None) if row is None else (row["failures_mean"], row["failures_sd"]) for row in rows]
+    return [value for pair in pairs for value in pair]

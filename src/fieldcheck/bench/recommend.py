@@ -1,0 +1,314 @@
+"""Which technique to take, answered from measured rows, with the evidence."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, stdev
+from typing import Any, Literal, get_args
+
+from scipy.special import stdtr
+
+from fieldcheck.bench.ranking import (
+    against_reference,
+    criterion_ranks,
+    failures_ratio,
+    geometric_mean,
+    mse_ratio,
+)
+from fieldcheck.bench.result import plain
+from fieldcheck.bench.rows import ACCURATE, NONE, Row, accuracy_level, budgets_of
+from fieldcheck.core.errors import BenchError
+
+Objective = Literal["estimate", "expose", "balanced"]
+
+CRITERION: dict[str, str] = {"estimate": "RMSE", "expose": "failures", "balanced": "RMSE-failures"}
+WORDS: dict[str, str] = {
+    "estimate": "the most accurate estimate (RMSE)",
+    "expose": "the most failures exposed",
+    "balanced": "both (mean of the ranks in RMSE and in failures)",
+}
+ALPHA = 0.05
+SHARE = 0.5
+"""A technique must have been measured in this share of the cells to be recommended for them."""
+
+Candidate = tuple[str, str]
+"""Technique and auxiliary variable."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one candidate did over the matching cells.
+
+    mean_rank, contenders
+        Mean of its ranks (1 is best), and the mean number of candidates that it was ranked among.
+    rmse_ratio, failures_ratio
+        To simple random sampling, geometric means over cells; nan where it was not measured.
+    coverage, worst_coverage
+        Mean and smallest share of intervals that contained the truth.
+    """
+
+    design: str
+    auxiliary: str
+    mean_rank: float
+    contenders: float
+    cells: int
+    subjects: int
+    rmse_ratio: float
+    failures_ratio: float
+    coverage: float
+    worst_coverage: float
+
+    def __str__(self) -> str:
+        return self.design if self.auxiliary == NONE else f"{self.design} with {self.auxiliary}"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The best candidate, and what speaks for it.
+
+    standings
+        All candidates, the best first.
+    budgets
+        The measured budgets that the answer rests on.
+    p_value
+        Chance of a difference as large as that between the first two if they were equally good (paired t-test
+        over subjects, over cells where there are fewer than three subjects); 1 where the runner-up is ahead
+        on average. None with a single pair.
+    """
+
+    objective: Objective
+    asked: Mapping[str, str | int]
+    standings: tuple[Standing, ...]
+    budgets: tuple[int, ...]
+    p_value: float | None
+
+    @property
+    def best(self) -> Standing:
+        return self.standings[0]
+
+    @property
+    def runner_up(self) -> Standing | None:
+        return self.standings[1] if len(self.standings) > 1 else None
+
+    @property
+    def clear(self) -> bool:
+        """Whether the best differs from the runner-up by more than noise."""
+        return self.p_value is not None and self.p_value < ALPHA
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; what is not a finite number is None."""
+        standings = [{key: plain(value) for key, value in asdict(one).items()} for one in self.standings]
+        return {
+            "objective": self.objective,
+            "asked": dict(self.asked),
+            "budgets": list(self.budgets),
+            "design": self.best.design,
+            "auxiliary": self.best.auxiliary,
+            "clear": self.clear,
+            "p_value": self.p_value,
+            "standings": standings,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.best}", f"  for {WORDS[self.objective]}{self._context()}", ""]
+        lines += _table(self.standings[:5])
+        return "\n".join([*lines, "", *self._caveats()])
+
+    def _context(self) -> str:
+        return "".join(f", {key} {value}" for key, value in self.asked.items())
+
+    def _caveats(self) -> list[str]:
+        best = self.best
+        budgets = ", ".join(map(str, self.budgets))
+        lines = [f"Cells measured: {best.cells}; subjects: {best.subjects}; budgets: {budgets}."]
+        wanted = self.asked.get("budget")
+        if wanted is not None and wanted not in self.budgets:
+            lines.append(f"A budget of {wanted} was not measured; the nearest one was taken.")
+        return lines + ([] if self.runner_up is None else [self._difference(self.runner_up)])
+
+    def _difference(self, other: Standing) -> str:
+        if self.p_value is None:
+            return f"One cell cannot tell whether its lead over {other} is more than noise."
+        judgement = "is more than noise" if self.clear else "may be noise: take either"
+        return f"Its lead over {other} {judgement} (p = {self.p_value:.2g})."
+
+
+def recommend(
+    rows: Sequence[Row],
+    *,
+    objective: Objective = "balanced",
+    task: str | None = None,
+    budget: int | None = None,
+    accuracy: str | None = None,
+    auxiliary: str | None = None,
+) -> Recommendation:
+    """The technique that did best in the measured cells that are like yours.
+
+    budget
+        Where it was not measured, the nearest ones on a logarithmic scale are taken.
+    accuracy
+        ``low`` or ``high``: what you expect of the model; high is 0.9 or more.
+    auxiliary
+        Only techniques that use this variable, or none.
+    """
+    _check(objective, budget, accuracy)
+    wanted = {"task": task, "accuracy": accuracy, "auxiliary": auxiliary}
+    asked = {key: value for key, value in wanted.items() if value is not None}
+    matching = _nearest(_matching(rows, asked), budget)
+    standings = _standings(matching, CRITERION[objective])
+    first_two = [(one.design, one.auxiliary) for one in standings[:2]]
+    return Recommendation(
+        objective=objective,
+        asked=asked if budget is None else {**asked, "budget": budget},
+        standings=tuple(standings),
+        budgets=budgets_of(matching),
+        p_value=_p_value(_gaps(matching, first_two, objective)) if len(first_two) == 2 else None,
+    )
+
+
+def _check(objective: str, budget: int | None, accuracy: str | None) -> None:
+    if objective not in get_args(Objective):
+        raise BenchError(f"no objective '{objective}'", rule="estimate, expose or balanced")
+    if accuracy not in (None, "low", "high"):
+        raise BenchError(f"no accuracy '{accuracy}'", rule=f"low, or high: {ACCURATE:g} and more")
+    if budget is not None and budget < 2:
+        raise BenchError(f"a budget of {budget}", rule="2 labels or more")
+
+
+_FILTERS: dict[str, Callable[[Row, str], bool]] = {
+    "task": lambda row, value: row["task"] == value,
+    "accuracy": lambda row, value: accuracy_level(row) == value,
+    "auxiliary": lambda row, value: row["auxiliary"] in (value, NONE),
+}
+
+
+def _apply(rows: Sequence[Row], asked: Mapping[str, str]) -> list[Row]:
+    """The rows that pass every filter; nothing when none of them uses the auxiliary variable asked for."""
+    kept = [row for row in rows if all(_FILTERS[key](row, value) for key, value in asked.items())]
+    bound = "auxiliary" not in asked or any(row["auxiliary"] == asked["auxiliary"] for row in kept)
+    return kept if bound else []
+
+
+def _matching(rows: Sequence[Row], asked: Mapping[str, str]) -> list[Row]:
+    found = _apply(rows, asked)
+    if found:
+        return found
+    fewer = {key: _apply(rows, {k: v for k, v in asked.items() if k != key}) for key in asked}
+    left = [f"without --{key}: {len(cells)} cells" for key, cells in fewer.items() if cells]
+    raise BenchError(
+        "nothing measured matches " + ", ".join(f"--{key} {value}" for key, value in asked.items()),
+        rule=_inventory(rows),
+        hint="; ".join(left) or "fewer filters",
+    )
+
+
+def _inventory(rows: Sequence[Row]) -> str:
+    if not rows:
+        return "there are no measured results"
+    tasks, names = ({row[key] for row in rows} for key in ("task", "auxiliary"))
+    return f"measured are: tasks {', '.join(sorted(tasks))}; auxiliary variables {', '.join(sorted(names))}"
+
+
+def _nearest(rows: list[Row], budget: int | None) -> list[Row]:
+    if budget is None:
+        return rows
+    distance = {n: round(abs(math.log(n / budget)), 9) for n in budgets_of(rows)}
+    closest = min(distance.values())
+    return [row for row in rows if distance[row["budget"]] == closest]
+
+
+def _contests(rows: Sequence[Row]) -> list[dict[Candidate, Row]]:
+    """The candidates that met on each subject with each budget."""
+    contests: dict[tuple[str, int], dict[Candidate, Row]] = defaultdict(dict)
+    for row in rows:
+        contests[row["subject"], row["budget"]][row["design"], row["auxiliary"]] = row
+    return list(contests.values())
+
+
+def _standings(rows: Sequence[Row], criterion: str) -> list[Standing]:
+    contests = _contests(rows)
+    places: dict[Candidate, list[tuple[float, int]]] = defaultdict(list)
+    for contest in contests:
+        ranks = criterion_ranks(list(contest.values()))[criterion]
+        for candidate, rank in zip(contest, ranks.tolist(), strict=True):
+            places[candidate].append((rank, len(contest)))
+    often = max(map(len, places.values()))
+    kept = {one: found for one, found in places.items() if len(found) >= SHARE * often}
+    ratios = {
+        id(row): (math.sqrt(mse_ratio(row, base)), failures_ratio(row, base)) for row, base in against_reference(rows)
+    }
+    standings = [_standing(one, found, rows, ratios) for one, found in kept.items()]
+    return sorted(standings, key=lambda one: (one.mean_rank / one.contenders, one.design, one.auxiliary))
+
+
+def _standing(
+    candidate: Candidate,
+    places: Sequence[tuple[float, int]],
+    rows: Sequence[Row],
+    ratios: Mapping[int, tuple[float, float]],
+) -> Standing:
+    own = [row for row in rows if (row["design"], row["auxiliary"]) == candidate]
+    found = [ratios[id(row)] for row in own if id(row) in ratios]
+    return Standing(
+        *candidate,
+        mean_rank=fmean(rank for rank, _ in places),
+        contenders=fmean(size for _, size in places),
+        cells=len(own),
+        subjects=len({row["subject"] for row in own}),
+        rmse_ratio=geometric_mean(rmse for rmse, _ in found),
+        failures_ratio=geometric_mean(failures for _, failures in found),
+        coverage=fmean(row["coverage"] for row in own),
+        worst_coverage=min(row["coverage"] for row in own),
+    )
+
+
+def _gaps(rows: Sequence[Row], pair: Sequence[Candidate], objective: Objective) -> list[float]:
+    """How far the first is ahead of the second: per subject, or per cell with fewer than three subjects."""
+    by_subject: dict[str, list[float]] = defaultdict(list)
+    for contest in _contests(rows):
+        if all(one in contest for one in pair):
+            first, second = (_merit(contest, one, objective) for one in pair)
+            by_subject[contest[pair[0]]["subject"]].append(first - second)
+    if len(by_subject) < 3:
+        return [gap for gaps in by_subject.values() for gap in gaps]
+    return [fmean(gaps) for gaps in by_subject.values()]
+
+
+def _merit(contest: Mapping[Candidate, Row], one: Candidate, objective: Objective) -> float:
+    """Larger is better; logarithms, so that a subject counts by ratios and not by how hard it is."""
+    row = contest[one]
+    if objective == "estimate":
+        return -math.log(max(row["rmse"], 1e-12))
+    if objective == "expose":
+        return math.log(max(row["failures_mean"], 1e-12))
+    ranks = criterion_ranks(list(contest.values()))[CRITERION["balanced"]]
+    return -float(ranks[list(contest).index(one)])
+
+
+def _p_value(gaps: Sequence[float]) -> float | None:
+    if len(gaps) < 2:
+        return None
+    lead, error = fmean(gaps), stdev(gaps) / math.sqrt(len(gaps))
+    if lead <= 0:
+        return 1.0
+    return float(2 * stdtr(len(gaps) - 1, -lead / error)) if error > 0 else 0.0
+
+
+def _table(standings: Sequence[Standing]) -> list[str]:
+    width = max(len(str(one)) for one in standings)
+    head = f"  {'':{width}}  mean rank  RMSE / SRS  failures / SRS  coverage (worst)"
+    return [head, *(_line(one, width) for one in standings)]
+
+
+def _line(one: Standing, width: int) -> str:
+    rank = f"{one.mean_rank:.1f} of {one.contenders:.0f}"
+    coverage = f"{one.coverage:.3f} ({one.worst_coverage:.3f})"
+    ratios = f"{_ratio(one.rmse_ratio):>10}  {_ratio(one.failures_ratio):>14}"
+    return f"  {one!s:{width}}  {rank:>9}  {ratios}  {coverage:>16}"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.2f}" if math.isfinite(value) else "-"

@@ -1,0 +1,136 @@
+"""Run a comparison: every cell once, over several processes, going on where a killed run stopped."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from fieldcheck.bench.journal import Journal, key_of
+from fieldcheck.bench.plan import Cell, Contender, Entry, Plan, cells
+from fieldcheck.bench.result import CellResult, Result
+from fieldcheck.bench.rows import unique
+from fieldcheck.core.versions import versions
+from fieldcheck.bench.workshop import Workshop
+from fieldcheck.core.errors import BenchError, DesignError
+
+Progress = Callable[[int, int, Cell], None]
+"""Called after each cell with the number of finished cells, the number of all, and the cell."""
+
+
+def run(plan: Plan, *, jobs: int = 1, progress: Progress | None = None, resume: Path | str | None = None) -> Result:
+    """Measure every cell of the plan.
+
+    jobs
+        Number of processes. Each loads a subject when its first cell comes up; results do not depend on it.
+    resume
+        A journal: cells found there are taken from it, new ones are added to it as soon as they are finished.
+    """
+    if jobs < 1:
+        raise BenchError(f"{jobs} jobs", rule="1 or more processes")
+    workshop = Workshop(plan)
+    entries = [workshop.entry(subject) for subject in plan.sources()]
+    lineup, refusals = _able(workshop, entries)
+    planned, notes = cells(plan, entries, lineup)
+    finished = _collect(workshop, planned, jobs=jobs, progress=progress, resume=resume)
+    ordered = tuple(finished[cell] for cell in planned)
+    leaks = _leaks(workshop, planned)
+    warnings = unique(text for texts in leaks.values() for text in texts)
+    return Result(
+        cells=ordered,
+        seed=plan.seed,
+        level=plan.level,
+        leaks=tuple(leaks),
+        notes=(*refusals, *notes, *warnings),
+        versions=versions(),
+    )
+
+
+def _leaks(workshop: Workshop, planned: Sequence[Cell]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """By subject and auxiliary variable, what to say where the variable gives away the outcome."""
+    found = {(cell.subject, cell.auxiliary): workshop.leak(cell) for cell in planned}
+    return {
+        (subject, auxiliary): tuple(f"{subject}: {text}; left out of the ranking" for text in texts)
+        for (subject, auxiliary), texts in found.items()
+        if texts
+    }
+
+
+def _able(workshop: Workshop, entries: Sequence[Entry]) -> tuple[list[Contender], tuple[str, ...]]:
+    """The techniques that accept their auxiliary variables, and notes on those that do not."""
+    able: list[Contender] = []
+    notes: list[str] = []
+    for contender in workshop.lineup:
+        hosts = [entry.name for entry in entries if not entry.lacks(contender)]
+        refusal = workshop.refusal(contender, hosts[0]) if hosts else ""
+        if refusal:
+            notes.append(f"{contender.spec} is left out with {contender.auxiliary}: {refusal}")
+        else:
+            able.append(contender)
+    if not able:
+        raise DesignError("; ".join(notes), rule="a technique takes one auxiliary variable unless it says otherwise")
+    return able, tuple(notes)
+
+
+def _collect(
+    workshop: Workshop,
+    planned: Sequence[Cell],
+    *,
+    jobs: int,
+    progress: Progress | None,
+    resume: Path | str | None,
+) -> dict[Cell, CellResult]:
+    journal = None if resume is None else Journal(Path(resume))
+    keys = {} if journal is None else {cell: key_of(workshop.determinants(cell)) for cell in planned}
+    known = {} if journal is None else {cell: journal.find(key) for cell, key in keys.items()}
+    finished = {cell: result for cell, result in known.items() if result is not None}
+    missing = [cell for cell in planned if cell not in finished]
+    for result in _measure(workshop, missing, jobs=jobs):
+        finished[result.cell] = result
+        if journal is not None:
+            journal.add(keys[result.cell], result)
+        if progress is not None:
+            progress(len(finished), len(planned), result.cell)
+    return finished
+
+
+def _measure(workshop: Workshop, missing: Sequence[Cell], *, jobs: int) -> Iterator[CellResult]:
+    if jobs == 1 or len(missing) < 2:
+        yield from map(workshop.measure, missing)
+        return
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(
+        min(jobs, len(missing)), mp_context=context, initializer=_open, initargs=(workshop.plan,)
+    )
+    with executor:
+        pending = [executor.submit(_measure_here, cell) for cell in missing]
+        try:
+            yield from (_unwrap(one) for one in as_completed(pending))
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _unwrap(one: Future[CellResult]) -> CellResult:
+    try:
+        return one.result()
+    except BrokenProcessPool as error:
+        raise BenchError(
+            "a worker process ended before its work was done",
+            rule='a script that uses several jobs starts its work under `if __name__ == "__main__":`',
+            hint="jobs=1; with --resume, finished cells are not run again",
+        ) from error
+
+
+_here: Workshop
+"""The workshop of a worker process: opened once, so that its subjects are loaded once."""
+
+
+def _open(plan: Plan) -> None:
+    global _here  # noqa: PLW0603 -- the only way to hand a worker process its state once
+    _here = Workshop(plan)
+
+
+def _measure_here(cell: Cell) -> CellResult:
+    return _here.measure(cell)

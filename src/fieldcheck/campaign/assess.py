@@ -1,0 +1,104 @@
+"""The estimate of a campaign, with everything a reader needs to judge it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck import estimators
+from fieldcheck.campaign.checks import leak_warning, small_sample_warning
+from fieldcheck.campaign.choose import auxiliary_names, auxiliary_of, build_design, load_pool
+from fieldcheck.campaign.field import Field
+from fieldcheck.campaign.simulate import play
+from fieldcheck.core.design import Design, spec
+from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.pool import Pool
+from fieldcheck.core.sample import Labelled
+from fieldcheck.core.types import Loss
+from fieldcheck.core.versions import versions
+
+
+def assess(
+    pool: Pool | str | Path,
+    design: Design | str = "srs",
+    *,
+    budget: int,
+    seed: int = 0,
+    auxiliary: str | None = None,
+    level: float = 0.95,
+    loss: Loss = "squared",
+    threshold: float | None = None,
+    activations: npt.NDArray[Any] | None = None,
+) -> Estimate:
+    """Simulate one campaign on a pool whose truth is known, and show the estimate beside the truth."""
+    pool = load_pool(pool)
+    pool.check_budget(budget)
+    chosen = build_design(design, auxiliary)
+    names = auxiliary_names(chosen)
+    matrix = activations if chosen.needs == "activations" else None
+    field = Field.of(pool, auxiliary=names, loss=loss, threshold=threshold, activations=matrix)
+    labelled = play(field, chosen, budget=budget, seed=seed)
+    everything = np.arange(len(pool))
+    leaks = [text for name in names for text in leak_warning(pool, name, items=everything, failed=field.failed)]
+    return estimate(
+        labelled,
+        chosen,
+        budget=budget,
+        seed=seed,
+        level=level,
+        loss=loss,
+        truth=field.truth,
+        warnings=tuple(leaks),
+    )
+
+
+def estimate(
+    labelled: Labelled,
+    design: Design,
+    *,
+    budget: int,
+    seed: int,
+    level: float = 0.95,
+    loss: Loss = "squared",
+    truth: float | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Estimate:
+    """The estimate from a labelled sample."""
+    found = estimators.estimate(labelled, level=level)
+    metric = metrics_of(labelled.task, loss)[0]
+    value = on_scale(metric, found.value)
+    return Estimate(
+        metric=metric,
+        value=value,
+        interval=found.interval.map(lambda mean: on_scale(metric, mean)),
+        standard_error=math.sqrt(max(found.variance, 0.0)) if not math.isnan(found.variance) else math.nan,
+        labels=labelled.labels,
+        failures=labelled.failures,
+        population=labelled.sample.population,
+        task=labelled.task,
+        design=spec(design),
+        design_title=design.title,
+        paper=design.paper,
+        auxiliary=auxiliary_of(design),
+        budget=budget,
+        seed=seed,
+        mean_loss=found.value,
+        loss=loss,
+        truth=truth,
+        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled, design)),
+        versions=versions(),
+    )
+
+
+def _few(labelled: Labelled, design: Design) -> tuple[str, ...]:
+    return () if design.name == "srs" else small_sample_warning(labelled.labels)
+
+
+def _outside(metric: str, value: float) -> tuple[str, ...]:
+    if metric != "accuracy" or 0.0 <= value <= 1.0:
+        return ()
+    return ("the estimate lies outside [0, 1]: its weights are too uneven for this number of labels",)

@@ -1,0 +1,64 @@
+"""From a pool and a design to the items to label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from fieldcheck import designs, sources
+from fieldcheck.core.design import Design
+from fieldcheck.core.frame import Frame
+from fieldcheck.core.pool import Pool
+from fieldcheck.core.sample import Sample
+from fieldcheck.core.types import FloatArray
+
+
+def build_design(design: Design | str, auxiliary: str | None = None) -> Design:
+    """A design from ``name:parameter=value``; one that uses an auxiliary variable gets the one that is named."""
+    name = None if auxiliary is None else auxiliary.strip().lower()
+    return designs.registry.build(design, auxiliary=name) if isinstance(design, str) else design
+
+
+def load_pool(pool: Pool | str | Path) -> Pool:
+    """A pool, read from a file if it is not one yet."""
+    return pool if isinstance(pool, Pool) else sources.load(Path(pool))
+
+
+def auxiliary_of(design: Design) -> str:
+    """The auxiliary variable that a design uses, or ``none``."""
+    return str(getattr(design, "auxiliary", "none"))
+
+
+def auxiliary_names(design: Design) -> Sequence[str]:
+    """The columns behind it: ``a+b`` are two."""
+    return [] if design.needs != "auxiliary" else auxiliary_of(design).split("+")
+
+
+def choose(
+    pool: Pool | str | Path,
+    design: Design | str = "srs",
+    *,
+    budget: int,
+    seed: int,
+    auxiliary: str | None = None,
+    losses: FloatArray | None = None,
+    activations: npt.NDArray[Any] | None = None,
+) -> Sample:
+    """The items to label.
+
+    losses
+        What is known so far, one per item of the pool and nan elsewhere: designs that learn on the way (GBS) then go
+        on from there.
+    """
+    pool = load_pool(pool)
+    pool.check_budget(budget)
+    chosen = build_design(design, auxiliary)
+    return chosen.draw(frame_for(pool, chosen, activations), losses, budget=budget, seed=seed)
+
+
+def frame_for(pool: Pool, design: Design, activations: npt.NDArray[Any] | None) -> Frame:
+    """What the design may look at."""
+    return pool.frame(auxiliary_names(design), activations if design.needs == "activations" else None)

@@ -1,0 +1,38 @@
+"""The command line: one file per verb, all of them thin; what they do is in the packages they call."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from fieldcheck.cli.app import app
+from fieldcheck.core.errors import FieldcheckError
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Run a command; a problem that the user can mend is told in plain words, on standard error, with exit code 2."""
+    try:
+        app()
+    except FieldcheckError as error:
+        _fail(f"{type(error).__name__}: {error}", code=2)
+    except KeyboardInterrupt:
+        _fail("interrupted; files that were complete are kept", code=130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except MemoryError:
+        _fail("not enough memory for this pool: give fewer columns, or a part of it", code=3)
+    except Exception as error:
+        if os.environ.get("FIELDCHECK_DEBUG"):
+            raise
+        _fail(
+            f"unexpected {type(error).__name__}: {error}\n  try:  FIELDCHECK_DEBUG=1 to see where, and report it",
+            code=3,
+        )
+
+
+def _fail(text: str, *, code: int) -> None:
+    print(text, file=sys.stderr)
+    sys.exit(code)

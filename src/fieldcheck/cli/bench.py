@@ -1,0 +1,148 @@
+"""``fieldcheck bench``: compare techniques on pools whose truth is known."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fieldcheck import bench as comparison
+from fieldcheck import report
+from fieldcheck.cli import options
+from fieldcheck.cli.show import progress, show_table, tell
+from fieldcheck.core.errors import BenchError
+from fieldcheck.core.exhibit import Exhibit, Table
+
+ALL_DESIGNS = "srs,css,sups,rhc,ssrs,gbs,2ups,deepest"
+
+
+def bench(
+    subjects: Annotated[
+        list[Path], typer.Argument(metavar="SUBJECT...", help="Labelled pools; a file's stem is its name.")
+    ],
+    design: Annotated[
+        str, typer.Option("--design", "-d", help="Techniques: a,b. ces needs --activations.")
+    ] = ALL_DESIGNS,
+    auxiliary: Annotated[
+        str,
+        typer.Option("--auxiliary", "-a", help="Auxiliary variables: a,b are alternatives, a+b are taken together."),
+    ] = "confidence",
+    budget: Annotated[str, typer.Option("--budget", "-n", help="Numbers of labels: 50,200.")] = "50,100,200,400,800",
+    repetitions: Annotated[int, typer.Option("--repetitions", "-r", min=1, help="Simulated campaigns per cell.")] = 30,
+    seed: options.Seed = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes; results do not depend on it.")] = 1,
+    level: options.Level = 0.95,
+    loss: options.LossName = "squared",
+    threshold: options.Threshold = None,
+    offset_scale: Annotated[
+        float | None,
+        typer.Option(help="Regression: multiply offsets by this before they are binned in steps of 2.5."),
+    ] = None,
+    activations: Annotated[
+        list[str] | None,
+        typer.Option("--activations", metavar="SUBJECT=FILE", help="For ces: .npy array of a subject."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write all rows; - for standard output.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with tables and figures.")
+    ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            "--tables",
+            metavar="FOLDER",
+            help="Write every table as CSV and LaTeX, figures as SVG, and all repetitions.",
+        ),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", metavar="FILE", help="Keep finished cells here, and go on from there after a stop."),
+    ] = None,
+) -> None:
+    """Compare techniques on labelled pools: error, failures found, coverage, and the statistics of the papers."""
+    plan = comparison.Plan(
+        subjects=subjects,
+        designs=comparison.split_specs(design),
+        auxiliaries=options.split_list(auxiliary),
+        budgets=options.split_numbers(budget, "--budget"),
+        repetitions=repetitions,
+        seed=seed,
+        level=level,
+        loss=options.check_loss(loss),
+        threshold=threshold,
+        offset_scale=offset_scale,
+        activations=_activation_files(activations),
+    )
+    with progress("cells") as report_progress:
+        result = comparison.run(
+            plan, jobs=jobs, resume=resume, progress=lambda done, total, _: report_progress(done, total)
+        )
+    for note in result.notes:
+        tell(f"note: {note}")
+    _deliver(result, json_file=json_file, html=html, tables=tables)
+
+
+def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | None, tables: Path | None) -> None:
+    record = {**result.to_dict(), "command": shlex.join(["fieldcheck", *sys.argv[1:]])}
+    exhibits = comparison.analyse(result) if html or tables else []
+    if html is not None:
+        report.write_text(html, report.bench_page(record, exhibits))
+        tell(f"report: {html}")
+    if tables is not None:
+        _write_tables(tables, result, exhibits)
+    if json_file is None:
+        show_table(_summary(record["rows"]))
+    elif str(json_file) == "-":
+        print(result.to_json(), end="")
+    else:
+        report.write_text(json_file, result.to_json())
+        tell(f"rows: {json_file}")
+
+
+def _write_tables(folder: Path, result: comparison.Result, exhibits: Sequence[Exhibit]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    report.write_text(folder / "repetitions.csv", result.repetitions_csv())
+    for exhibit in exhibits:
+        stem = exhibit.name.replace("/", "_").replace(" ", "_")
+        if isinstance(exhibit, Table):
+            report.write_text(folder / f"{stem}.csv", report.to_csv(exhibit))
+            report.write_text(folder / f"{stem}.tex", report.to_latex(exhibit))
+        else:
+            report.write_text(folder / f"{stem}.svg", report.svg_file(exhibit))
+    tell(f"tables, figures and all repetitions: {folder}")
+
+
+def _summary(rows: Sequence[dict[str, Any]]) -> Table:
+    keys = (
+        "subject",
+        "design",
+        "auxiliary",
+        "budget",
+        "truth",
+        "mean",
+        "bias",
+        "rmse",
+        "failures_mean",
+        "coverage",
+        "width_mean",
+    )
+    cells = tuple(tuple(row[key] for key in keys) for row in rows)
+    return Table("rows", f"{len(rows)} cells, {rows[0]['repetitions']} repetitions each", keys, cells)
+
+
+def _activation_files(given: Sequence[str] | None) -> dict[str, Path]:
+    pairs = [text.partition("=") for text in given or ()]
+    for subject, equals, path in pairs:
+        if not (subject and equals and path):
+            raise BenchError(
+                f"--activations {subject}{equals}{path}",
+                rule="--activations SUBJECT=FILE",
+                hint="--activations pool=layer.npy",
+            )
+    return {subject: Path(path) for subject, _, path in pairs}

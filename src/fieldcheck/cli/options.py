@@ -1,0 +1,133 @@
+"""Options that several verbs share, and how their text is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+import typer
+
+from fieldcheck import sources
+from fieldcheck.core.errors import FieldcheckError, PoolError
+from fieldcheck.core.pool import Pool
+from fieldcheck.core.types import Loss, Task
+
+PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, TSV, Parquet or npz file, one row per item.")]
+DesignSpec = Annotated[
+    str,
+    typer.Option(
+        "--design", "-d", help="Technique, with parameters after a colon: ssrs:k=8. See `fieldcheck designs`."
+    ),
+]
+AuxiliaryName = Annotated[
+    str | None,
+    typer.Option("--auxiliary", "-a", help="Auxiliary variable: confidence, dsa, lsa, or any numeric column."),
+]
+Budget = Annotated[int, typer.Option("--budget", "-n", help="Number of labels.")]
+Seed = Annotated[
+    int, typer.Option("--seed", "-s", min=0, help="Same seed, same items and same estimate, on any machine.")
+]
+Level = Annotated[
+    float,
+    typer.Option("--level", min=0.5, max=0.9999, help="What share of campaigns the interval must hold in."),
+]
+Truth = Annotated[str | None, typer.Option("--truth", help="Column of true labels (classes, numbers, or Pass/Fail).")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        "-c",
+        metavar="ROLE=NAME",
+        help="Name a column: prediction=yhat, id=file, confidence=p ...",
+    ),
+]
+TaskName = Annotated[str | None, typer.Option("--task", help="classification or regression, where it cannot be told.")]
+Shift = Annotated[list[str] | None, typer.Option("--shift", help="Subtract the minimum of this column (negative lsa).")]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8: latin-1, utf-16 ...")
+]
+LossName = Annotated[str, typer.Option("--loss", help="Regression: squared or absolute error.")]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        help="Regression: an absolute error over this counts as a failure (default: sd of predictions).",
+    ),
+]
+Activations = Annotated[
+    Path | None,
+    typer.Option("--activations", help="For ces: .npy array, one row per item, one column per neuron."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+
+
+def load_pool(
+    path: Path,
+    *,
+    truth: str | None = None,
+    columns: Sequence[str] | None = None,
+    task: str | None = None,
+    shift: Sequence[str] | None = None,
+    encoding: str | None = None,
+) -> Pool:
+    """The pool behind the options."""
+    return sources.load(
+        path, columns=_roles(columns), task=_task(task), shift=tuple(shift or ()), encoding=encoding, truth=truth
+    )
+
+
+def _task(task: str | None) -> Task | None:
+    known: dict[str | None, Task | None] = {None: None, "classification": "classification", "regression": "regression"}
+    if task in known:
+        return known[task]
+    raise PoolError(f"no task '{task}'", rule="classification or regression")
+
+
+def _roles(columns: Sequence[str] | None) -> dict[str, str]:
+    pairs = [text.partition("=") for text in columns or ()]
+    for role, equals, name in pairs:
+        if not (role and equals and name):
+            raise PoolError(
+                f"--column {role}{equals}{name}", rule="--column ROLE=NAME", hint="--column prediction=yhat"
+            )
+    return {role.strip().lower(): name for role, _, name in pairs}
+
+
+def load_activations(path: Path | None) -> npt.NDArray[Any] | None:
+    """A memory-mapped array; nothing is unpickled."""
+    if path is None:
+        return None
+    try:
+        array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise PoolError(f"{path}: not found", rule="--activations names a .npy file") from None
+    except (OSError, ValueError) as error:
+        raise PoolError(
+            f"{path}: not an array of numbers ({error})",
+            rule="a .npy file, one row per item, one column per neuron",
+        ) from None
+    return array
+
+
+def check_loss(loss: str) -> Loss:
+    """``squared`` or ``absolute``."""
+    known: dict[str, Loss] = {"squared": "squared", "absolute": "absolute"}
+    if loss in known:
+        return known[loss]
+    raise FieldcheckError(f"no loss '{loss}'", rule="squared or absolute", hint="--loss absolute")
+
+
+def split_list(text: str) -> list[str]:
+    """``a,b`` as two words."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def split_numbers(text: str, name: str) -> list[int]:
+    """``50,200`` as two numbers."""
+    try:
+        return [int(word) for word in split_list(text)]
+    except ValueError:
+        raise FieldcheckError(f"{name} '{text}'", rule="whole numbers between commas", hint=f"{name} 50,200") from None

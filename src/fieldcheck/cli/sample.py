@@ -1,0 +1,86 @@
+"""``fieldcheck sample``: choose items for people to label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fieldcheck import campaign
+from fieldcheck.cli import options
+from fieldcheck.cli.show import show_json, tell
+from fieldcheck.core.errors import SampleError
+
+
+def sample(
+    pool: options.PoolFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="CSV file to fill in; a sidecar is written beside it.")],
+    design: options.DesignSpec = "srs",
+    auxiliary: options.AuxiliaryName = None,
+    budget: options.Budget = 200,
+    seed: options.Seed = 0,
+    go_on: Annotated[
+        bool,
+        typer.Option("--continue", help="Go on with this file: needed by designs that learn from labels."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file, and any labels in it.")] = False,
+    show_predictions: Annotated[
+        bool, typer.Option("--show-predictions", help="Show labellers what the model said (it biases them).")
+    ] = False,
+    loss: options.LossName = "squared",
+    threshold: options.Threshold = None,
+    activations: options.Activations = None,
+    columns: options.Columns = None,
+    task: options.TaskName = None,
+    shift: options.Shift = None,
+    encoding: options.Encoding = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Choose the items to label and write them to a CSV file with an empty label column."""
+    items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
+    matrix = options.load_activations(activations)
+    if go_on:
+        old = campaign.read_sheet(out)
+        answers = campaign.read_answers(out, old)
+        sheet = old.continued(items, answers, activations=matrix)
+    else:
+        _refuse_overwriting(out, force=force)
+        answers = {}
+        chosen = campaign.build_design(design, auxiliary)
+        sheet = campaign.Sheet.draw(
+            items,
+            chosen,
+            budget=budget,
+            seed=seed,
+            loss=options.check_loss(loss),
+            threshold=threshold,
+            activations=matrix,
+            pool_file=str(pool),
+        )
+    campaign.write_sheet(sheet, out, items, show_predictions=show_predictions, answers=answers)
+    new = [name for name in sheet.ids if name not in answers]
+    for note in (*items.notes, *sheet.sample.warnings):
+        tell(f"note: {note}")
+    if as_json:
+        show_json({"file": str(out), "items": list(sheet.ids), "to_label": new, "complete": sheet.sample.complete})
+    else:
+        print(f"{len(new):,} items to label in {out}")
+        print(_what_next(out, pool, complete=sheet.sample.complete, left=bool(new)))
+
+
+def _refuse_overwriting(out: Path, *, force: bool) -> None:
+    if out.exists() and not force:
+        raise SampleError(
+            f"{out} exists already",
+            rule="labels are not overwritten",
+            hint="another --out; --continue to go on with it; --force to overwrite it",
+        )
+
+
+def _what_next(out: Path, pool: Path, *, complete: bool, left: bool) -> str:
+    if not left:
+        return f"all are labelled; then: fieldcheck estimate {out}"
+    if complete:
+        return f"fill in the column 'label' in the order of the list, then: fieldcheck estimate {out}"
+    return f"fill in the column 'label', then for further items: fieldcheck sample {pool} --out {out} --continue"

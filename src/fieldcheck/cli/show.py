@@ -1,0 +1,111 @@
+"""How results reach the person: colour on a terminal, plain lines elsewhere, progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.exhibit import Cell, Table
+
+PLAIN_EVERY = 10.0
+"""Seconds between plain progress lines."""
+
+
+def show_json(value: Any) -> None:
+    """JSON on standard output; numbers that JSON lacks become null."""
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value
+
+
+def show_estimate(estimate: Estimate) -> None:
+    """The answer first, then how it was made."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{escape(estimate.sentence())}[/bold]")
+    width = max(len(name) for name, _ in estimate.facts())
+    for name, words in estimate.facts():
+        console.print(f"  [dim]{name:<{width}}[/dim]  {escape(words)}")
+    for text in estimate.warnings:
+        console.print(f"  [yellow]warning:[/yellow] {escape(text)}")
+
+
+def show_table(table: Table) -> None:
+    """A table; without a terminal, cells between tabs."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        print(table.title)
+        for row in (table.columns, *table.rows):
+            print("\t".join(cell_text(cell) for cell in row))
+        return
+    rich = RichTable(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
+    numeric = [
+        all(isinstance(row[at], (int, float, type(None))) for row in table.rows) for at in range(len(table.columns))
+    ]
+    for name, is_number in zip(table.columns, numeric, strict=True):
+        rich.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    for row in table.rows:
+        rich.add_row(*(escape(cell_text(cell)) for cell in row))
+    console.print(rich)
+
+
+def cell_text(cell: Cell) -> str:
+    """A cell in few characters."""
+    if cell is None:
+        return ""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def tell(text: str) -> None:
+    """A line for the person, on standard error: never in the way of results."""
+    print(text, file=sys.stderr)
+
+
+Report = Callable[[int, int], None]
+"""Takes how many steps are done, and of how many."""
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Report]:
+    """A bar on a terminal, a plain line now and then elsewhere."""
+    if sys.stderr.isatty():
+        with _bar(title) as report:
+            yield report
+    else:
+        yield _lines(title)
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Report]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines(title: str) -> Report:
+    last = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= PLAIN_EVERY:
+            last = time.monotonic()
+            tell(f"{title}: {done} of {total}")
+
+    return report

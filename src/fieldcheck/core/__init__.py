@@ -1,0 +1,1 @@
+"""The nouns: frozen, self-validating, and free of everything else in the package."""

@@ -1,0 +1,72 @@
+"""What every technique is: a pure function of the frame, the labels so far, and a seed."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from fieldcheck.core.errors import DesignError
+from fieldcheck.core.frame import Frame
+from fieldcheck.core.sample import Sample
+from fieldcheck.core.types import FloatArray
+
+
+@runtime_checkable
+class Design(Protocol):
+    """A way to choose items to label.
+
+    name
+        The word on the command line.
+    title, paper
+        For people: what it is called, and where it comes from.
+    needs
+        ``"nothing"``, ``"auxiliary"`` or ``"activations"``.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    needs: ClassVar[str]
+    estimator: ClassVar[str]
+
+    def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
+        """The sample as far as the labels allow.
+
+        losses
+            One per item of the pool, nan where the label is not known yet; None when there are no labels. Only
+            adaptive designs look at it, and only at items that they have drawn: the same labels give the same sample,
+            however often and in however many steps it is asked for.
+        """
+        ...
+
+
+def spec(design: Design) -> str:
+    """The design as it is written on the command line, with the parameters that are not at their default."""
+    given = [(f.name, getattr(design, f.name), f.default) for f in fields(design) if f.name != "auxiliary"]  # type: ignore[arg-type]
+    changed = ",".join(f"{name}={_word(value)}" for name, value, default in given if value != default)
+    return f"{design.name}:{changed}" if changed else design.name
+
+
+def _word(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def check_between(design: str, *, low: float, high: float, **values: float) -> None:
+    """Refuse a parameter outside its range."""
+    for name, value in values.items():
+        if not low <= value <= high:
+            raise DesignError(
+                f"{design}: {name} is {value:g}",
+                rule=f"{name} lies between {low:g} and {high:g}",
+                hint=f"{design}:{name}=value",
+            )
+
+
+def unreachable_warning(items: int, population: int) -> tuple[str, ...]:
+    """What to say when some items can never be drawn, so that failures among them are never seen."""
+    if not items:
+        return ()
+    return (
+        f"{items:,} of {population:,} items can never be drawn because their auxiliary variable is zero: "
+        "the estimate leaves out what fails among them (a floor above 0 mends it)",
+    )

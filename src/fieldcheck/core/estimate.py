@@ -1,0 +1,184 @@
+"""An estimate that explains itself: the same object on the terminal, in a notebook, in a report and as JSON."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.interval import KINDS, Interval
+from fieldcheck.core.types import Task
+
+METRICS: dict[str, str] = {
+    "accuracy": "share of items that the model gets right",
+    "1-mse": "1 minus the mean squared error, as in the papers",
+    "mse": "mean squared error",
+    "rmse": "root of the mean squared error",
+    "1-mae": "1 minus the mean absolute error",
+    "mae": "mean absolute error",
+}
+
+
+def on_scale(metric: str, mean_loss: float) -> float:
+    """A mean loss, expressed as the metric."""
+    if metric == "rmse":
+        return math.sqrt(max(mean_loss, 0.0))
+    return mean_loss if metric in ("mse", "mae") else 1.0 - mean_loss
+
+
+def metrics_of(task: Task, loss: str) -> tuple[str, ...]:
+    """Metrics that a mean loss can be expressed as; the first is the default."""
+    if task == "classification":
+        return ("accuracy",)
+    return ("1-mse", "mse", "rmse") if loss == "squared" else ("mae", "1-mae")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What one campaign says about the pool.
+
+    metric, value
+        What was estimated; ``value`` is not clipped to its range, so that it stays unbiased over campaigns.
+    interval
+        Bounds for it, with the kind of promise they make.
+    labels, failures
+        Distinct items labelled, and how many of them failed.
+    truth
+        The metric on the whole pool, where every label is known.
+    warnings
+        What would make the number wrong.
+    """
+
+    metric: str
+    value: float
+    interval: Interval
+    standard_error: float
+    labels: int
+    failures: int
+    population: int
+    task: Task
+    design: str
+    design_title: str
+    paper: str
+    auxiliary: str
+    budget: int
+    seed: int
+    mean_loss: float
+    loss: str = "squared"
+    truth: float | None = None
+    warnings: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def as_metric(self, metric: str) -> Estimate:
+        """The same estimate on another scale (``rmse`` for ``1-mse``, ...); the interval moves with it."""
+        allowed = metrics_of(self.task, self.loss)
+        if metric not in allowed:
+            raise FieldcheckError(f"no metric '{metric}' for {self.task}", rule="there are: " + ", ".join(allowed))
+        value = on_scale(metric, self.mean_loss)
+
+        def move(old: float) -> float:
+            return on_scale(metric, _back(self.metric, old))
+
+        slope = 1.0 if metric != "rmse" else 1 / (2 * value) if value > 0 else math.nan
+        return replace(
+            self,
+            metric=metric,
+            value=value,
+            interval=self.interval.map(move),
+            standard_error=self._loss_error() * slope,
+            truth=None if self.truth is None else move(self.truth),
+        )
+
+    def _loss_error(self) -> float:
+        return self.standard_error * (2 * self.value if self.metric == "rmse" else 1.0)
+
+    def sentence(self) -> str:
+        """The answer in words."""
+        bounds = (
+            f"{self.interval.level:.0%} interval {self._show(self.interval.low)} to {self._show(self.interval.high)}"
+        )
+        if not self.interval.trusted:
+            bounds += ", which cannot be trusted here"
+        what = f"{self.metric.capitalize()} on this pool of {self.population:,} items"
+        return (
+            f"{what} is estimated at {self._show(self.value)} "
+            f"({bounds}), from {self.labels:,} labels that exposed {self.failures:,} failures."
+        )
+
+    def _show(self, value: float) -> str:
+        return f"{value:.1%}".replace("%", " %") if self.metric == "accuracy" else f"{value:.4g}"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Everything else, as pairs of what and how much."""
+        words = self.interval.note or KINDS[self.interval.kind]
+        rows = [
+            (
+                "interval",
+                f"{self.interval.kind} ({self.interval.method}): {words}" if self.interval.method else words,
+            ),
+            ("standard error", f"{self.standard_error:.4g}"),
+            ("labels", f"{self.labels:,} of a budget of {self.budget:,}"),
+            ("failures found", f"{self.failures:,}"),
+            ("design", f"{self.design} ({self.design_title})"),
+            ("auxiliary", self.auxiliary),
+            ("paper", self.paper),
+            ("seed", str(self.seed)),
+        ]
+        if self.truth is not None:
+            inside = "inside" if self.truth in self.interval else "OUTSIDE"
+            rows.insert(0, ("truth", f"{self._show(self.truth)} ({inside} the interval)"))
+        return rows
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.facts())
+        lines = [self.sentence(), *(f"  {name:<{width}}  {words}" for name, words in self.facts())]
+        return "\n".join([*lines, *(f"  warning: {text}" for text in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        left = "style='text-align:left'"
+        rows = "".join(
+            f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(words)}</td></tr>"
+            for name, words in self.facts()
+        )
+        notes = "".join(f"<p><b>Warning:</b> {html.escape(text)}</p>" for text in self.warnings)
+        return f"<p><b>{html.escape(self.sentence())}</b></p>{notes}<table>{rows}</table>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "interval": {
+                "low": self.interval.low,
+                "high": self.interval.high,
+                "level": self.interval.level,
+                "kind": self.interval.kind,
+                "method": self.interval.method,
+                "trusted": self.interval.trusted,
+                "note": self.interval.note,
+            },
+            "standard_error": None if math.isnan(self.standard_error) else self.standard_error,
+            "labels": self.labels,
+            "failures": self.failures,
+            "population": self.population,
+            "task": self.task,
+            "design": self.design,
+            "auxiliary": self.auxiliary,
+            "paper": self.paper,
+            "budget": self.budget,
+            "seed": self.seed,
+            "truth": self.truth,
+            "warnings": list(self.warnings),
+            "versions": dict(self.versions),
+            "sentence": self.sentence(),
+        }
+
+
+def _back(metric: str, value: float) -> float:
+    """The mean loss behind a metric."""
+    if metric == "rmse":
+        return value * value
+    return value if metric in ("mse", "mae") else 1.0 - value

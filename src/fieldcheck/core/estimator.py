@@ -1,0 +1,39 @@
+"""What every estimator is: from a labelled sample to the mean loss of the pool, with its variance and interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+from fieldcheck.core.interval import Interval
+from fieldcheck.core.sample import Labelled
+
+
+@dataclass(frozen=True)
+class MeanLoss:
+    """Estimated mean loss of the pool.
+
+    value
+        Classification: failure rate. Regression: mean squared (or absolute) error. Not clipped, so that it stays
+        unbiased.
+    variance
+        Estimated variance of ``value`` over repetitions of the campaign.
+    """
+
+    value: float
+    variance: float
+    interval: Interval
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A way to weigh the labels of a sample.
+
+    needs
+        The columns and constants that a sample must carry.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[str]]
+
+    def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss: ...

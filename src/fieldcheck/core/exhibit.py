@@ -1,0 +1,111 @@
+"""What there is to show, as plain values: whoever measures makes exhibits, whoever shows draws them.
+
+A table or chart is the same object on the terminal, in HTML, as CSV and as LaTeX; ``name`` is a slug, unique in a
+report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells. Floats are rounded by whoever shows them; None is an empty cell."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a chart; ``low`` and ``high`` draw a band around it."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """Lines over a common axis; ``reference`` is a horizontal line that they are compared with."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Line, ...]
+    x_log: bool = False
+    y_log: bool = False
+    reference: float | None = None
+    reference_label: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class IntervalRow:
+    """One estimate with its bounds; a row that is not trusted is drawn as such."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    trusted: bool = True
+
+
+@dataclass(frozen=True)
+class IntervalChart:
+    """Estimates beside each other, with the truth where it is known."""
+
+    name: str
+    title: str
+    x_label: str
+    rows: tuple[IntervalRow, ...]
+    truth: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Groups of bars: ``values[series][group]``."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    groups: tuple[str, ...]
+    series: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Row against column. ``values`` in [-1, 1]: 1 where the row is better, -1 where it is worse, nan on the diagonal.
+
+    texts
+        What is written in each cell; empty: nothing.
+    legend
+        What the values mean, in the order in which to list them.
+    """
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    texts: tuple[tuple[str, ...], ...] = ()
+    legend: tuple[tuple[float, str], ...] = field(
+        default=((1.0, "row better"), (0.0, "no difference"), (-1.0, "row worse"))
+    )
+    note: str = ""
+
+
+Exhibit = Table | LineChart | IntervalChart | BarChart | Matrix

@@ -1,0 +1,86 @@
+"""Named things that users choose by a word, and that other packages may add to."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from fieldcheck.core.errors import DesignError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Classes by their ``name``; further ones come from the entry points of ``group``."""
+
+    def __init__(self, noun: str, group: str, *entries: type[T]) -> None:
+        self.noun, self.group = noun, group
+        self._entries: dict[str, type[T]] = {entry.name: entry for entry in entries}  # type: ignore[attr-defined]
+        self._looked_outside = False
+
+    def __iter__(self) -> Iterator[str]:
+        self._look_outside()
+        return iter(self._entries)
+
+    def __getitem__(self, name: str) -> type[T]:
+        if name not in self._entries:
+            self._look_outside()
+        if name not in self._entries:
+            close = difflib.get_close_matches(name, self._entries, n=1)
+            raise DesignError(
+                f"no {self.noun} '{name}'",
+                rule="there are: " + ", ".join(self._entries),
+                hint=close[0] if close else "fieldcheck designs",
+            )
+        return self._entries[name]
+
+    def _look_outside(self) -> None:
+        if not self._looked_outside:
+            self._looked_outside = True
+            for point in entry_points(group=self.group):
+                self._entries.setdefault(point.name, point.load())
+
+    def build(self, spec: str, **given: Any) -> T:
+        """The object for ``name:parameter=value,...``; ``given`` are parameters set elsewhere, where they exist."""
+        name, _, text = spec.strip().partition(":")
+        entry = self[name.strip().lower()]
+        known = {f.name for f in fields(entry)} if is_dataclass(entry) else set()
+        values = {key: value for key, value in given.items() if key in known and value is not None}
+        values.update(_parse(entry, spec, text, known))
+        return entry(**values)
+
+
+def _parse(entry: type[Any], spec: str, text: str, known: set[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    hints = get_type_hints(entry)
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or key not in known:
+            raise DesignError(
+                f"'{part}' in '{spec}' is not a parameter of {entry.name}",
+                rule="parameters: " + (", ".join(sorted(known)) or "none"),
+                hint=f"{entry.name}:parameter=value,parameter=value",
+            )
+        values[key] = _convert(value, hints[key], where=f"'{part}' in '{spec}'")
+    return values
+
+
+def _convert(text: str, hint: Any, *, where: str) -> Any:
+    kinds = getattr(hint, "__args__", (hint,))
+    if bool in kinds:
+        words = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+        if text.lower() not in words:
+            raise DesignError(f"{where}: '{text}' is neither yes nor no", rule="yes or no")
+        return words[text.lower()]
+    for kind in (int, float):
+        if kind in kinds:
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    if str in kinds or any(isinstance(kind, str) for kind in kinds):
+        return text
+    raise DesignError(f"{where}: '{text}' is not a number", rule="the parameter is a number")

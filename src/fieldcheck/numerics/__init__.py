@@ -1,0 +1,1 @@
+"""Pure array functions: nothing here knows what a pool or a design is."""

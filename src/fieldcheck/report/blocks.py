@@ -1,0 +1,76 @@
+"""What a page is made of, besides exhibits: the answer, sections, and strips of pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fieldcheck.core.exhibit import Exhibit, IntervalChart
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the reader came for.
+
+    what
+        Whose number it is ("accuracy").
+    number, bounds, sentence
+        The estimate, its interval, and both in words.
+    chips
+        Few more numbers, as (name, value).
+    chart
+        The interval as a picture.
+    """
+
+    what: str
+    number: str
+    bounds: str
+    sentence: str
+    trusted: bool = True
+    chips: tuple[tuple[str, str], ...] = ()
+    chart: IntervalChart | None = None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG with its caption."""
+
+    png: bytes
+    caption: str
+
+
+@dataclass(frozen=True)
+class ImageStrip:
+    """Small pictures beside each other."""
+
+    name: str
+    title: str
+    pictures: tuple[Picture, ...]
+    note: str = ""
+
+
+Block = Exhibit | ImageStrip
+
+_SPELLED = {"rmse": "RMSE", "rmedse": "RMedSE", "mse": "MSE", "mae": "MAE", "cpu": "CPU"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a heading; without a title they follow what is before them."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    text: str = ""
+
+
+def sections_of(blocks: Iterable[Block]) -> tuple[Section, ...]:
+    """The blocks by the part of their name before "/", in the order in which the parts first appear."""
+    found = dict[str, list[Block]]()
+    for block in blocks:
+        section, slash, _ = block.name.partition("/")
+        found.setdefault(section if slash else "", []).append(block)
+    return tuple(Section(_heading(title), tuple(inside)) for title, inside in found.items())
+
+
+def _heading(slug: str) -> str:
+    return " ".join(_SPELLED.get(word, word) for word in slug.replace("_", " ").split())

@@ -1,0 +1,5 @@
+"""Charts as SVG: one kind, one file."""
+
+from fieldcheck.report.charts.draw import Chart, draw, svg_file
+
+__all__ = ["Chart", "draw", "svg_file"]

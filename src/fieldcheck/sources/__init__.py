@@ -1,0 +1,86 @@
+"""Files to pools and back. One file per format; the suffix says which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool import Pool
+from fieldcheck.core.roles import ColumnMap
+from fieldcheck.core.types import Task
+
+__all__ = ["FORMATS", "ColumnMap", "load", "save"]
+
+FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
+"""By suffix, the module that has ``read`` and, for formats that pools are written in, ``write``."""
+
+
+def load(
+    path: str | Path,
+    *,
+    columns: ColumnMap | None = None,
+    task: Task | None = None,
+    shift: Sequence[str] = (),
+    encoding: str | None = None,
+    truth: str | None = None,
+) -> Pool:
+    """The pool in a file; its name is the file's stem.
+
+    columns
+        From a role (``id``, ``prediction``, ``confidence``, ``target``, ``outcome``, ``probabilities``) to a
+        column (for probabilities: to what their names begin with); the others are recognised by their names.
+    shift
+        Auxiliary variables to subtract the minimum of, so that none is negative.
+    encoding
+        Of a text file that is not UTF-8.
+    truth
+        The column of the truth: classes, numbers, or outcomes such as Pass and Fail.
+    """
+    place = Path(path)
+    reader = _module(place)
+    _check_there(place)
+    given, origin, notes = reader.read(place, columns or {}, truth=truth, encoding=encoding)
+    pool = Pool.from_roles(given, name=place.stem, task=task, origin=origin, notes=notes)
+    return pool.shifted(shift) if shift else pool
+
+
+def save(pool: Pool, path: str | Path) -> None:
+    """Write a pool as CSV, TSV or Parquet; ``load`` gives the same pool back."""
+    place = Path(path)
+    module = _module(place)
+    if not hasattr(module, "write"):
+        raise PoolError(f"{place}: pools are not written as {place.suffix}", rule="written: .csv, .tsv, .parquet")
+    from fieldcheck.sources.table import as_table
+
+    module.write(as_table(pool), place)
+
+
+def _module(place: Path) -> ModuleType:
+    name = FORMATS.get(place.suffix.lower())
+    if name is None:
+        if place.is_dir():
+            raise PoolError(f"{place} is a folder", rule="a pool is one file: " + ", ".join(FORMATS))
+        raise PoolError(
+            f"{place}: a pool cannot be read from '{place.suffix or 'a file without suffix'}'",
+            rule="by suffix: " + ", ".join(FORMATS),
+            hint="rename the file, or export it as CSV or Parquet",
+        )
+    return import_module(f"fieldcheck.sources.{name}")
+
+
+def _check_there(place: Path) -> None:
+    if place.is_dir():
+        raise PoolError(f"{place} is a folder", rule="a pool is one file: " + ", ".join(FORMATS))
+    try:
+        with place.open("rb") as stream:
+            first = stream.read(1)
+    except OSError as error:
+        raise PoolError(
+            f"{place}: {(error.strerror or 'cannot be read').lower()}",
+            rule="the pool is a file that can be read",
+        ) from error
+    if not first:
+        raise PoolError(f"{place}: the file is empty", rule="a pool has a header and at least one row")

@@ -1,0 +1,152 @@
+"""Recommendations from measured rows, and the files that hold them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from fieldcheck.bench import Plan, compact_json, measured_rows, recommend, run
+from fieldcheck.core.errors import BenchError
+
+from .subjects import make_row, write_subject
+
+
+@pytest.fixture
+def rows():
+    found = []
+    for i, subject in enumerate("pqrs"):
+        for n in (50, 200, 800):
+            wobble = 1 + 0.01 * i
+            place = {"subject": subject, "budget": n, "truth": 0.7 if subject in "pq" else 0.95}
+            found += [
+                make_row("srs", 0.4 / n**0.5 * wobble, 0.1 * n, **place),
+                make_row("ssrs", 0.2 / n**0.5, 0.2 * n, **place),
+                make_row("sups", 0.6 / n**0.5, 0.5 * n, **place),
+                make_row("gbs", 0.3 / n**0.5, 0.3 * n, **place, auxiliary="dsa"),
+            ]
+    return found
+
+
+def test_objectives_have_their_winners(rows):
+    assert recommend(rows, objective="estimate").best.design == "ssrs"
+    assert recommend(rows, objective="expose").best.design == "sups"
+
+
+def test_balanced_is_the_mean_of_the_ranks(rows):
+    answer = recommend(rows, objective="balanced")
+    ranks = {one.design: one.mean_rank for one in answer.standings}
+    assert ranks == {"ssrs": 2.0, "gbs": 2.0, "sups": 2.5, "srs": 3.5}
+
+
+def test_evidence_is_relative_to_srs(rows):
+    best = recommend(rows, objective="expose").best
+    assert best.failures_ratio == pytest.approx(5)
+    assert best.rmse_ratio == pytest.approx(1.5 / (1 * 1.01 * 1.02 * 1.03) ** 0.25)
+    assert (best.cells, best.subjects) == (12, 4)
+    srs = next(one for one in recommend(rows).standings if one.design == "srs")
+    assert math.isnan(srs.rmse_ratio)
+
+
+def test_nearest_budget_on_a_logarithmic_scale(rows):
+    assert recommend(rows, budget=200).budgets == (200,)
+    assert recommend(rows, budget=90).budgets == (50,)
+    assert recommend(rows, budget=101).budgets == (200,)
+    assert recommend(rows, budget=100).budgets == (50, 200)
+    assert "was not measured" in str(recommend(rows, budget=90))
+
+
+def test_filters(rows):
+    assert recommend(rows, objective="estimate", auxiliary="dsa").best.design == "gbs"
+    assert recommend(rows, accuracy="high").best.subjects == 2
+    assert recommend(rows, task="classification").best.cells == 12
+
+
+def test_refusals_name_the_filters_that_leave_something(rows):
+    with pytest.raises(BenchError) as caught:
+        recommend(rows, task="regression", accuracy="low")
+    assert "without --task" in caught.value.hint
+    assert "without --accuracy" not in caught.value.hint
+    with pytest.raises(BenchError, match="lsa"):
+        recommend(rows, auxiliary="lsa")
+    with pytest.raises(BenchError):
+        recommend([])
+
+
+@pytest.mark.parametrize("wrong", [{"objective": "win"}, {"accuracy": "middling"}, {"budget": 0}])
+def test_wrong_questions_are_refused(rows, wrong):
+    with pytest.raises(BenchError):
+        recommend(rows, **wrong)
+
+
+def test_a_difference_must_be_more_than_noise():
+    def subject(name: str, first: float, second: float) -> list:
+        return [make_row("ssrs", first, 1, subject=name), make_row("gbs", second, 1, subject=name)]
+
+    steady = [row for i, s in enumerate("abcde") for row in subject(s, 1.0, 1.3 + 0.01 * i)]
+    shaky = [
+        row
+        for s, (x, y) in zip("abcde", [(1, 2), (2, 1), (1, 1.5), (1.5, 1), (1, 1.1)], strict=True)
+        for row in subject(s, x, y)
+    ]
+    assert recommend(steady, objective="estimate").clear
+    answer = recommend(shaky, objective="estimate")
+    assert not answer.clear
+    assert "may be noise" in str(answer)
+    single = recommend(subject("a", 1, 2), objective="estimate")
+    assert single.p_value is None
+    assert "cannot tell" in str(single)
+
+
+def test_a_technique_measured_in_few_cells_is_not_recommended(rows):
+    lucky = make_row("lucky", 1e-9, 1e9, subject="p", budget=50)
+    assert recommend([*rows, lucky]).best.design != "lucky"
+
+
+def test_it_prints_and_serialises(rows):
+    answer = recommend(rows, objective="estimate", budget=200, task="classification")
+    text = str(answer)
+    assert text.startswith("ssrs with confidence")
+    assert "12" not in text.splitlines()[0]
+    content = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
+    assert content["design"] == "ssrs"
+    assert content["asked"] == {"task": "classification", "budget": 200}
+
+
+@pytest.fixture
+def result(tmp_path):
+    return run(Plan([write_subject(tmp_path / "one.csv")], ("srs", "ssrs"), ("confidence",), (20, 50), repetitions=4))
+
+
+def test_compact_rows_come_back_to_five_digits(result, tmp_path):
+    path = tmp_path / "measured.json"
+    path.write_text(compact_json(result))
+    for back, row in zip(measured_rows(path), result.rows(), strict=True):
+        assert set(back) == set(row)
+        for key, value in row.items():
+            assert back[key] == (pytest.approx(value, rel=1e-4) if isinstance(value, float) else value)
+
+
+def test_rows_of_a_bench_come_back_whole(result, tmp_path):
+    path = tmp_path / "bench.json"
+    path.write_text(result.to_json())
+    assert measured_rows(path) == result.rows()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        '{"rows": 3}',
+        '{"rows": [{"subject": "x"}]}',
+        '{"rows": [3]}',
+        '{"format": 9, "words": [], "rows": []}',
+    ],
+)
+def test_other_files_are_refused(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    with pytest.raises(BenchError):
+        measured_rows(path)
