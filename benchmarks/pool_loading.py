@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def write_pool(path: Path, case: str, size: int) -> None:
     ids = np.arange(size)
     if case.endswith("shuffled"):
         ids = rng.permutation(size)
-    columns = {
+    columns: dict[str, Any] = {
         "id": pa.array([f"img_{i:08d}.png" for i in ids]) if case.startswith("text") else ids,
         "prediction": rng.integers(0, 10, size),
         "confidence": rng.random(size),

@@ -269,6 +269,12 @@ class TestAuxiliary:
         assert pool.chi("lsa").tolist() == [0.0, 3.0, 1.0]
         assert "-1" in pool.notes[-1]
 
+    def test_names_that_differ_in_case_only(self) -> None:
+        pool = pool_of(2, auxiliary={"DSA": [1, 2], "dsa": [3, 4]})
+        assert pool.auxiliary_names() == ("confidence",)
+        with pytest.raises(PoolError, match="differ only in case"):
+            pool.chi("dsa")
+
     def test_unknown_names_what_there_is(self) -> None:
         with pytest.raises(PoolError, match="confidence") as error:
             pool_of().chi("dsa")
@@ -320,8 +326,16 @@ class TestShape:
             pool_of(4, confidence=[0.1, 0.2, 0.3])
 
     def test_mixed_values(self) -> None:
-        with pytest.raises(PoolError, match="mixes"):
+        with pytest.raises(PoolError, match="not one kind"):
             Pool.from_arrays(y_pred=["a", 1])
+
+    def test_no_sequence(self) -> None:
+        with pytest.raises(PoolError, match="'prediction'"):
+            Pool.from_arrays(y_pred=3)
+
+    def test_masked_values_are_missing(self) -> None:
+        with pytest.raises(PoolError, match=r"missing for 1 of 2.*row 2"):
+            Pool.from_arrays(y_pred=np.ma.masked_array([1, 2], [False, True]))
 
     def test_two_dimensions(self) -> None:
         with pytest.raises(PoolError, match="2 dimensions"):

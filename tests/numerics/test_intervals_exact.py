@@ -49,10 +49,13 @@ def test_no_narrower_hypergeometric_interval_passes_the_same_tests() -> None:
     assert at_most(failures, high + 1) <= 0.025 < at_most(failures, high)
 
 
-def test_golden_clopper_pearson() -> None:
-    """R 4.3: binom.test(3, 50)$conf.int and binom.test(0, 50)$conf.int."""
-    assert clopper_pearson(3, 50, level=0.95) == pytest.approx((0.01254859, 0.16548195), abs=1e-8)
-    assert clopper_pearson(0, 50, level=0.95) == pytest.approx((0.0, 0.07112174), abs=1e-8)
+def test_clopper_pearson_agrees_with_scipy_and_the_closed_form() -> None:
+    from scipy.stats import binomtest
+
+    expected = binomtest(3, 50).proportion_ci(0.95, method="exact")
+    assert clopper_pearson(3, 50, level=0.95) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert clopper_pearson(0, 50, level=0.95) == pytest.approx((0.0, 1 - 0.025 ** (1 / 50)), abs=1e-12)
+    assert clopper_pearson(50, 50, level=0.95) == pytest.approx((0.025 ** (1 / 50), 1.0), abs=1e-12)
 
 
 def test_hypergeometric_of_ten_million_items_is_nearly_clopper_pearson() -> None:

@@ -81,6 +81,17 @@ class TestReads:
     def test_shift(self, load) -> None:  # type: ignore[no-untyped-def]
         assert load("id,pred,lsa\n1,a,-2\n2,b,1\n", shift=("lsa",)).chi("lsa").tolist() == [0.0, 3.0]
 
+    def test_long_cells(self, load) -> None:  # type: ignore[no-untyped-def]
+        assert len(load("id,pred\n1," + "a" * 3_000_000 + "\n").classes[0]) == 3_000_000
+
+    def test_a_quote_inside_a_cell(self, load) -> None:  # type: ignore[no-untyped-def]
+        assert load('id,pred\n1,5" disk\n2,b\n').classes == ('5" disk', "b")
+
+    def test_outcome_beside_numbers_is_not_used(self, load) -> None:  # type: ignore[no-untyped-def]
+        pool = load("id,pred,outcome\n1,0.5,Pass\n2,0.7,Fail\n")
+        assert not pool.truth_known
+        assert "'outcome' is not used" in " ".join(pool.notes)
+
     def test_probabilities(self, load) -> None:  # type: ignore[no-untyped-def]
         pool = load("id,proba_cat,proba_dog,target\n1,0.25,0.75,cat\n2,1,0,cow\n")
         assert pool.classes == ("cat", "dog", "cow")
@@ -196,6 +207,19 @@ class TestRefuses:
 
     def test_numbers_against_text(self, load) -> None:  # type: ignore[no-untyped-def]
         refusal(load, "id,pred,target\n1,3,cat\n", "'target'", "'pred'", "'cat'", "3", "line 2")
+
+        refusal(load, "id,pred,target\n1,3,3\n2,3,cat\n", "'cat'", "row 2", "line 3")
+
+    def test_quote_that_is_never_closed(self, load) -> None:  # type: ignore[no-untyped-def]
+        refusal(load, 'id,pred\n1,a\n2,"b\n3,c\n', "line 2", "never closed")
+
+    def test_one_column_for_two_roles(self, load) -> None:  # type: ignore[no-untyped-def]
+        mapped = {"prediction": "pred", "target": "pred"}
+        refusal(load, "id,pred\n1,a\n", "target=pred", columns=mapped)
+
+    def test_cells_longer_than_python_reads(self, load) -> None:  # type: ignore[no-untyped-def]
+        refusal(load, "id,pred\n1," + "a" * 200_000 + ",x\n", "Expected 2 columns, got 3")
+        refusal(load, "id,pred,text\n1,," + "a" * 200_000 + "\n", "'pred'", "row 1", "line 2")
 
     def test_no_predictions(self, load) -> None:  # type: ignore[no-untyped-def]
         refusal(load, "id,yhat\n1,a\n", "predictions", "yhat")

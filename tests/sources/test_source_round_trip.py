@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldcheck import sources
+from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool import Pool
 
 # Words that cannot be taken for numbers, truth values or missing cells: text files mix those up.
@@ -87,3 +88,9 @@ def test_corners(tmp_path: Path, suffix: str, given_: dict[str, Any]) -> None:
     pool = Pool.from_arrays(**given_)
     sources.save(pool, tmp_path / f"pool{suffix}")
     assert_same(pool, sources.load(tmp_path / f"pool{suffix}"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_folder_that_is_not_there(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(PoolError, match="absent"):
+        sources.save(Pool.from_arrays(y_pred=[1, 2]), tmp_path / "absent" / f"pool{suffix}")

@@ -12,9 +12,9 @@ from fieldcheck.bench.journal import Journal, key_of
 from fieldcheck.bench.plan import Cell, Contender, Entry, Plan, cells
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import unique
-from fieldcheck.core.versions import versions
 from fieldcheck.bench.workshop import Workshop
 from fieldcheck.core.errors import BenchError, DesignError
+from fieldcheck.core.versions import versions
 
 Progress = Callable[[int, int, Cell], None]
 """Called after each cell with the number of finished cells, the number of all, and the cell."""

@@ -16,11 +16,11 @@ from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.plan import Cell, Contender, Entry, Plan, contenders
 from fieldcheck.bench.result import CellResult
 from fieldcheck.bench.rows import unique
-from fieldcheck.core.versions import versions
 from fieldcheck.campaign.checks import leak_warning
 from fieldcheck.core.design import Design
 from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.pool import Pool
+from fieldcheck.core.versions import versions
 
 
 class Workshop:

@@ -6,7 +6,7 @@ from fieldcheck.campaign.assess import assess, estimate
 from fieldcheck.campaign.choose import build_design, choose, load_pool
 from fieldcheck.campaign.field import Field
 from fieldcheck.campaign.sheet import Sheet
-from fieldcheck.campaign.sheet_files import read_answers, read_sheet, write_sheet
+from fieldcheck.campaign.sheet_files import read_answers, read_pool, read_remarks, read_sheet, write_sheet
 from fieldcheck.campaign.simulate import Outcome, simulate
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "estimate",
     "load_pool",
     "read_answers",
+    "read_pool",
+    "read_remarks",
     "read_sheet",
     "simulate",
     "write_sheet",

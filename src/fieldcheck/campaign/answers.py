@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,15 @@ class Answer:
     id: str
     line: int
     text: str
+
+
+LOST = frozenset({"skip", "skipped", "?", "unclear", "unknown", "cannot say"})
+"""What people write when an item cannot be labelled."""
+
+
+def is_lost(answer: Answer, classes: Sequence[str]) -> bool:
+    """True where the answer is that there is none, unless it names a class."""
+    return answer.text.lower() in LOST and answer.text not in classes
 
 
 def classification_losses(
@@ -36,10 +46,33 @@ def classification_losses(
             rule="this pool has no predictions to compare a class with",
             hint="right or wrong for every item",
         )
-    known = {_plain(name) for name in classes}
-    strange = [answer for answer in answers if _plain(answer.text) not in known]
-    losses = [float(_plain(a.text) != _plain(p)) for a, p in zip(answers, predictions, strict=True)]
+    meant = _spelling(classes)
+    said = [meant.get(_plain(answer.text), meant.get(_plain(answer.text).casefold())) for answer in answers]
+    strange = [answer for answer, name in zip(answers, said, strict=True) if name is None]
+    _refuse_digits(strange, answers, classes)
+    losses = [float(name != _plain(p)) for name, p in zip(said, predictions, strict=True)]
     return losses, _strangers(strange)
+
+
+def _spelling(classes: Sequence[str]) -> dict[str, str]:
+    """From what may be written to the class it names: any case will do where no two classes differ in nothing else."""
+    names = [_plain(name) for name in classes]
+    folded = [name.casefold() for name in names]
+    alike = {fold: name for fold, name in zip(folded, names, strict=True) if folded.count(fold) == 1}
+    return alike | {name: name for name in names}
+
+
+def _refuse_digits(strange: Sequence[Answer], answers: Sequence[Answer], classes: Sequence[str]) -> None:
+    """Refuse 0 and 1 beside classes with other names: they are meant as right and wrong, or the other way round."""
+    if not strange or len(strange) < len(answers) or not {answer.text for answer in answers} <= PLAIN:
+        return
+    first = answers[0]
+    names = ", ".join(classes[:5]) + (", ..." if len(classes) > 5 else "")
+    raise LabelError(
+        f"label '{first.text}' of item '{first.id}' on line {first.line} is no class, and may mean right or wrong",
+        rule=f"labels are true classes ({names}), or right and wrong",
+        hint="write right or wrong instead of 1 and 0",
+    )
 
 
 def _are_outcomes(answers: Sequence[Answer], predictions: Sequence[str] | None, classes: Sequence[str]) -> bool:
@@ -60,8 +93,8 @@ def _strangers(strange: Sequence[Answer]) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """A class as it is compared: 7.0, which spreadsheets make of 7, is 7."""
-    text = text.strip()
+    """A class as it is compared: 7.0, which spreadsheets make of 7, is 7; an umlaut is one character."""
+    text = unicodedata.normalize("NFC", text.strip())
     try:
         number = float(text)
     except ValueError:

@@ -38,7 +38,7 @@ def assess(
     pool = load_pool(pool)
     pool.check_budget(budget)
     chosen = build_design(design, auxiliary)
-    names = auxiliary_names(chosen)
+    names = auxiliary_names(chosen, pool)
     matrix = activations if chosen.needs == "activations" else None
     field = Field.of(pool, auxiliary=names, loss=loss, threshold=threshold, activations=matrix)
     labelled = play(field, chosen, budget=budget, seed=seed)
@@ -89,6 +89,8 @@ def estimate(
         mean_loss=found.value,
         loss=loss,
         truth=truth,
+        guarded=None if found.guarded is None else found.guarded.map(lambda mean: on_scale(metric, mean)),
+        audit=None if math.isnan(found.audit) else on_scale(metric, found.audit),
         warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled, design)),
         versions=versions(),
     )

@@ -32,9 +32,19 @@ def auxiliary_of(design: Design) -> str:
     return str(getattr(design, "auxiliary", "none"))
 
 
-def auxiliary_names(design: Design) -> Sequence[str]:
-    """The columns behind it: ``a+b`` are two."""
-    return [] if design.needs != "auxiliary" else auxiliary_of(design).split("+")
+HELPFUL = ("confidence", "symmetry", "member", "dsa", "lsa", "knn_disagreement", "vae", "sae")
+"""Auxiliary variables that ``auto`` takes, where the pool has them."""
+
+
+def auxiliary_names(design: Design, pool: Pool) -> Sequence[str]:
+    """The columns behind it: ``a+b`` are two, ``auto`` all that are known to help, ``none`` none."""
+    name = auxiliary_of(design)
+    if design.needs != "auxiliary" or name == "none":
+        return []
+    if name == "auto":
+        have = pool.auxiliary_names()
+        return [one for one in HELPFUL if one in have]
+    return name.split("+")
 
 
 def choose(
@@ -61,4 +71,4 @@ def choose(
 
 def frame_for(pool: Pool, design: Design, activations: npt.NDArray[Any] | None) -> Frame:
     """What the design may look at."""
-    return pool.frame(auxiliary_names(design), activations if design.needs == "activations" else None)
+    return pool.frame(auxiliary_names(design, pool), activations if design.needs == "activations" else None)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.campaign.answers import Answer, classification_losses, regression_offsets
+from fieldcheck import estimators
+from fieldcheck.campaign.answers import Answer, classification_losses, is_lost, regression_offsets
 from fieldcheck.campaign.assess import estimate
-from fieldcheck.campaign.choose import auxiliary_names, auxiliary_of, build_design, choose
+from fieldcheck.campaign.choose import auxiliary_names, auxiliary_of, build_design, choose, frame_for
 from fieldcheck.campaign.field import failure_threshold
 from fieldcheck.core.design import Design, spec
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.frame import Frame
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, Loss, Task
+
+ALL_OR_NOTHING = frozenset({"rhc", "adaptive"})
+"""Estimators that cannot do without a label that was asked for."""
 
 FORMAT = 1
 """Of the record; a newer one is refused."""
@@ -30,8 +35,10 @@ class Sheet:
 
     ids, predictions
         One per distinct item, in the order to label them; predictions are None where only right or wrong can be asked.
-    pool_file, pool_digest
-        The pool it was drawn from: needed only to draw more.
+    pool_file, pool_options, pool_digest
+        The pool it was drawn from: needed to draw more, and by techniques that predict the rest of it.
+    seen
+        By id, the losses that the design had seen when it drew the last items.
     """
 
     sample: Sample
@@ -46,6 +53,8 @@ class Sheet:
     classes: tuple[str, ...]
     pool_file: str
     pool_digest: str
+    pool_options: Mapping[str, Any] = field(default_factory=dict)
+    seen: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def draw(
@@ -60,8 +69,15 @@ class Sheet:
         losses: FloatArray | None = None,
         activations: npt.NDArray[Any] | None = None,
         pool_file: str = "",
+        pool_options: Mapping[str, Any] | None = None,
     ) -> Sheet:
-        """Choose items of a pool; ``losses`` are those known so far, for designs that learn on the way."""
+        """Choose items of a pool.
+
+        losses
+            Those known so far, for designs that learn on the way.
+        pool_file, pool_options
+            Where the pool can be read again, and how (arguments of ``sources.load``).
+        """
         sample = choose(pool, design, budget=budget, seed=seed, losses=losses, activations=activations)
         items = sample.to_label().tolist()
         return cls(
@@ -76,7 +92,9 @@ class Sheet:
             predictions=None if pool.predictions is None else tuple(_prediction(pool, item) for item in items),
             classes=pool.classes,
             pool_file=pool_file,
-            pool_digest=pool.digest(auxiliary_names(design)),
+            pool_digest=pool.digest(auxiliary_names(design, pool)),
+            pool_options=dict(pool_options or {}),
+            seen={} if losses is None else _seen(pool, items, losses),
         )
 
     def as_record(self) -> dict[str, Any]:
@@ -93,7 +111,8 @@ class Sheet:
             "ids": list(self.ids),
             "predictions": None if self.predictions is None else list(self.predictions),
             "classes": list(self.classes),
-            "pool": {"file": self.pool_file, "digest": self.pool_digest},
+            "pool": {"file": self.pool_file, "digest": self.pool_digest, "options": dict(self.pool_options)},
+            "seen": {name: None if np.isinf(loss) else loss for name, loss in self.seen.items()},
             "sample": self.sample.as_record(),
         }
 
@@ -102,6 +121,7 @@ class Sheet:
         """The inverse of ``as_record``."""
         predictions = record["predictions"]
         auxiliary = record["auxiliary"]
+        _check_record(record)
         return cls(
             sample=Sample.from_record(record["sample"]),
             design=build_design(record["design"], None if auxiliary == "none" else auxiliary),
@@ -115,21 +135,20 @@ class Sheet:
             classes=tuple(record["classes"]),
             pool_file=record["pool"]["file"],
             pool_digest=record["pool"]["digest"],
+            pool_options=dict(record["pool"]["options"]),
+            seen={name: np.inf if loss is None else float(loss) for name, loss in record["seen"].items()},
         )
 
     def continued(
         self, pool: Pool, answers: Mapping[str, Answer], *, activations: npt.NDArray[Any] | None = None
     ) -> Sheet:
         """The sheet after the design has seen these labels: for designs that learn on the way, with further items."""
-        if pool.digest(auxiliary_names(self.design)) != self.pool_digest:
-            raise SampleError(
-                f"pool '{pool.name}' is not the one that this sheet was drawn from",
-                rule="a sample goes on in the pool it began in: same items, predictions and auxiliary variable",
-                hint=f"the original pool, {self.pool_file or 'as it was'}",
-            )
+        self._check_pool(pool)
         offsets, _ = self._offsets(answers)
+        # A label that was corrected since must not change what was drawn: the design sees what it saw then.
+        seen = np.array([self.seen.get(name, np.nan) for name in self.ids])
         losses = np.full(len(pool), np.nan)
-        losses[self.sample.to_label()] = self._as_losses(offsets)
+        losses[self.sample.to_label()] = np.where(np.isnan(seen), self._as_losses(offsets), seen)
         return Sheet.draw(
             pool,
             self.design,
@@ -140,16 +159,42 @@ class Sheet:
             losses=losses,
             activations=activations,
             pool_file=self.pool_file,
+            pool_options=self.pool_options,
         )
 
-    def estimate(self, answers: Mapping[str, Answer], *, level: float = 0.95) -> Estimate:
-        """The estimate from the labels that are there, by id."""
-        offsets, warnings = self._offsets(answers)
-        place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
-        at_draw = offsets[[place[item] for item in self.sample.items.tolist()]]
-        draws, more = self._usable(at_draw, len(answers))
-        at_draw = at_draw[:draws]
-        labelled = Labelled(self.sample.prefix(draws), self._as_losses(at_draw), at_draw > self.threshold, self.task)
+    @property
+    def needs_pool(self) -> bool:
+        """Whether the estimate predicts the rest of the pool, and so has to see it again."""
+        return self.sample.estimator == estimators.ModelAssisted.name
+
+    def _check_pool(self, pool: Pool) -> None:
+        if pool.digest(auxiliary_names(self.design, pool)) != self.pool_digest:
+            raise SampleError(
+                f"pool '{pool.name}' is not the one that this sheet was drawn from",
+                rule="a sample belongs to the pool it was drawn from: same items, predictions and auxiliary variables",
+                hint=f"the original pool, {self.pool_file or 'as it was'}",
+            )
+
+    def labelled(self, answers: Mapping[str, Answer], pool: Pool | None = None) -> tuple[Labelled, tuple[str, ...]]:
+        """The sample with the labels that are there, by id, and what to tell the user about the others.
+
+        pool
+            The pool that the sample was drawn from: needed by techniques that predict the rest of it.
+        """
+        at_draw, draws, warnings = self._labels(answers)
+        lost = np.isinf(at_draw)
+        if lost.any() and self.sample.estimator in ALL_OR_NOTHING:
+            raise LabelError(
+                f"{int(lost.sum()):,} items could not be labelled",
+                rule=f"{self.design.name} weighs its labels step by step, and is estimated from all of them or none",
+                hint="find out their labels; or take a technique that can do without them: waves, ssrs, srs",
+            )
+        sample = replace(self.sample.prefix(draws), frame=self._frame(pool)).without(lost)
+        return self._as_labelled(sample, at_draw[~lost]), warnings
+
+    def estimate(self, answers: Mapping[str, Answer], pool: Pool | None = None, *, level: float = 0.95) -> Estimate:
+        """The estimate from the labels that are there, by id; ``pool`` as for ``labelled``."""
+        labelled, warnings = self.labelled(answers, pool)
         return estimate(
             labelled,
             self.design,
@@ -157,12 +202,47 @@ class Sheet:
             seed=self.seed,
             level=level,
             loss=self.loss,
-            warnings=(*warnings, *more),
+            warnings=(*warnings, *self._if_lost(answers, pool)),
         )
 
+    def _labels(self, answers: Mapping[str, Answer]) -> tuple[FloatArray, int, tuple[str, ...]]:
+        """How far off the model is at each usable draw (infinite: not to be known), their number, and remarks."""
+        offsets, warnings = self._offsets(answers)
+        place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
+        at_draw = offsets[[place[item] for item in self.sample.items.tolist()]]
+        draws, more = self._usable(at_draw, len(answers))
+        return at_draw[:draws], draws, (*warnings, *more)
+
+    def _as_labelled(self, sample: Sample, offsets: FloatArray) -> Labelled:
+        return Labelled(sample, self._as_losses(offsets), offsets > self.threshold, self.task)
+
+    def _frame(self, pool: Pool | None) -> Frame | None:
+        if pool is None:
+            return None
+        self._check_pool(pool)
+        return frame_for(pool, self.design, None) if self.design.needs == "auxiliary" else None
+
+    def _if_lost(self, answers: Mapping[str, Answer], pool: Pool | None) -> tuple[str, ...]:
+        """What the items that nobody could label may do to the estimate."""
+        at_draw, draws, _ = self._labels(answers)
+        lost = np.isinf(at_draw)
+        if not lost.any():
+            return ()
+        count = len(np.unique(self.sample.items[:draws][lost]))
+        text = f"{count:,} items could not be labelled: the estimate takes them to be like the labelled ones"
+        if self.task == "regression":
+            return (text,)
+        sample = replace(self.sample.prefix(draws), frame=self._frame(pool))
+        found = [
+            1 - estimators.estimate(self._as_labelled(sample, np.where(lost, value, at_draw))).value
+            for value in (0.0, 1.0)
+        ]
+        return (f"{text}; if the model is right on all of them it is {found[0]:.1%}, if wrong on all {found[1]:.1%}",)
+
     def _offsets(self, answers: Mapping[str, Answer]) -> tuple[FloatArray, tuple[str, ...]]:
-        """How far off the model is, one per item, nan where there is no label; classification: 1.0 where it fails."""
-        at = [place for place, name in enumerate(self.ids) if name in answers]
+        """How far off the model is, one per item; classification: 1.0 where it fails. nan: no label, inf: lost."""
+        lost = {name for name, answer in answers.items() if is_lost(answer, self.classes)}
+        at = [place for place, name in enumerate(self.ids) if name in answers and name not in lost]
         given = [answers[self.ids[place]] for place in at]
         predicted = None if self.predictions is None else [self.predictions[place] for place in at]
         offsets = np.full(len(self.ids), np.nan)
@@ -172,6 +252,7 @@ class Sheet:
             offsets[at], warnings = classification_losses(given, words, self.classes)
         else:
             offsets[at] = regression_offsets(given, [float(value) for value in predicted or ()])
+        offsets[[place for place, name in enumerate(self.ids) if name in lost]] = np.inf
         return offsets, warnings
 
     def _as_losses(self, offsets: FloatArray) -> FloatArray:
@@ -191,7 +272,7 @@ class Sheet:
                 hint="label them, in the order of the list",
             )
         if not len(missing):
-            return draws, ()
+            return draws, self._unfinished()
         used = len(np.unique(self.sample.items[:draws]))
         open_items = f"{len(self.ids) - answers:,} of {len(self.ids):,} items are not labelled yet"
         text = f"estimated from the first {used:,} labels; {open_items}"
@@ -202,8 +283,41 @@ class Sheet:
             )
         return draws, (text,)
 
+    def _unfinished(self) -> tuple[str, ...]:
+        if self.sample.complete:
+            return ()
+        return (
+            f"{self.budget - self.sample.draws:,} labels of the budget are not asked for yet: this technique chooses "
+            "the next items when it has seen these labels (fieldcheck sample --continue)",
+        )
+
     def _place(self, draw: int) -> int:
         return int(np.flatnonzero(self.sample.to_label() == self.sample.items[draw])[0])
+
+
+def _check_record(record: Mapping[str, Any]) -> None:
+    """Refuse a record whose parts do not fit each other."""
+    sample, ids, predictions = record["sample"], record["ids"], record["predictions"]
+    items = sample["items"]
+    wrong = [
+        name
+        for name, fits in {
+            "design": isinstance(record["design"], str) and isinstance(record["auxiliary"], str),
+            "task": record["task"] in get_args(Task),
+            "loss": record["loss"] in get_args(Loss),
+            "ids": isinstance(ids, list) and all(isinstance(name, str) for name in ids),
+            "items": len(set(items)) == len(ids) and all(0 <= item < sample["population"] for item in items),
+            "predictions": predictions is None or len(predictions) == len(ids),
+            "per_draw": all(len(values) == len(items) for values in sample["per_draw"].values()),
+        }.items()
+        if not fits
+    ]
+    if wrong:
+        raise ValueError(f"'{wrong[0]}' does not fit the rest")
+
+
+def _seen(pool: Pool, items: Sequence[int], losses: FloatArray) -> dict[str, float]:
+    return {pool.id_of(item): float(losses[item]) for item in items if not np.isnan(losses[item])}
 
 
 def _prediction(pool: Pool, item: int) -> str | float:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fieldcheck import sources
 from fieldcheck.campaign.answers import Answer
 from fieldcheck.campaign.sheet import FORMAT, Sheet
 from fieldcheck.core.column import value_at
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
 from fieldcheck.core.pool import Pool
 
+if TYPE_CHECKING:
+    from _csv import Reader
+
 LABEL = "label"
+OURS = frozenset({"id", "prediction", LABEL})
+"""Columns of a sheet that no column of the pool may stand in for."""
 
 
 def sidecar(path: Path) -> Path:
@@ -32,6 +42,7 @@ def write_sheet(
     *,
     show_predictions: bool = False,
     answers: Mapping[str, Answer] | None = None,
+    remarks: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
     """The CSV file and its sidecar; each is complete or not there at all.
 
@@ -39,19 +50,24 @@ def write_sheet(
         Off by default: whoever sees what the model said tends to agree with it.
     answers
         Labels that are known already.
+    remarks
+        By id, what people wrote into columns of their own.
     """
-    extra = [name for name, column in pool.columns.items() if not isinstance(column, np.ndarray)]
+    texts = [name for name, column in pool.columns.items() if not isinstance(column, np.ndarray)]
+    extra = [name for name in texts if name.strip().lower() not in OURS]
     shown = ["prediction"] if show_predictions and sheet.predictions is not None else []
-    known = answers or {}
+    known, said = answers or {}, remarks or {}
+    added = list(dict.fromkeys(name for cells in said.values() for name in cells))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["id", *shown, *extra, LABEL])
+    writer.writerow(["id", *shown, *extra, LABEL, *added])
     for at, item in enumerate(sheet.sample.to_label().tolist()):
         name = sheet.ids[at]
         predicted = [sheet.predictions[at]] if shown and sheet.predictions is not None else []
         answer = known[name].text if name in known else ""
         cells = [name, *predicted, *(value_at(pool.columns[column], item) for column in extra), answer]
-        writer.writerow([harmless(cell) for cell in cells])
+        own = [said.get(name, {}).get(column, "") for column in added]
+        writer.writerow([harmless(cell) for cell in (*cells, *own)])
     _replace(sidecar(path), json.dumps(sheet.as_record()))
     _replace(path, text.getvalue())
 
@@ -67,17 +83,28 @@ def harmless(cell: object) -> object:
     return cell
 
 
+def _meant(text: str) -> str:
+    """The inverse of ``harmless``."""
+    return text[1:] if text[:1] == "'" and harmless(text[1:]) == text else text
+
+
 def _replace(path: Path, text: str) -> None:
     beside = path.with_name(path.name + ".part")
     try:
         beside.write_text(text, encoding="utf-8", newline="")
         os.replace(beside, path)
     except OSError as error:
+        _forget(beside)
         raise SampleError(
             f"{path}: cannot be written ({error.strerror})",
             rule="the folder must exist and be writable",
             hint="--out with another place",
         ) from None
+
+
+def _forget(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -109,12 +136,27 @@ def read_sheet(path: Path) -> Sheet:
     )
 
 
+def read_pool(path: Path, sheet: Sheet, given: Path | None = None) -> Pool | None:
+    """The pool of a sheet, where its estimate needs one: as given, or as the sidecar remembers it."""
+    if not sheet.needs_pool:
+        return None
+    places = [given] if given else [Path(sheet.pool_file), path.parent / Path(sheet.pool_file).name]
+    there = next((place for place in places if place.is_file()), None)
+    if there is None:
+        raise SampleError(
+            f"{places[0]}: not found",
+            rule="this technique predicts the rest of the pool, and needs the pool that the sample was drawn from",
+            hint="--pool FILE",
+        )
+    return sources.load(there, **sheet.pool_options)
+
+
 def read_answers(path: Path, sheet: Sheet) -> dict[str, Answer]:
     """The labels that are filled in, by id; rows may be in any order, and unlabelled ones may be gone."""
-    known = {str(harmless(name)): name for name in sheet.ids}
+    known = _spellings(sheet.ids)
     found: dict[str, Answer] = {}
-    for line, shown, text in _rows(path):
-        name = shown if shown in sheet.ids else known.get(shown) or known.get(shown.removesuffix(".0"))
+    for line, shown, text, _ in _rows(path):
+        name = _id(shown, known)
         if name is None:
             raise LabelError(
                 f"{path}: item '{shown}' on line {line} is not in this sample",
@@ -139,10 +181,58 @@ def read_answers(path: Path, sheet: Sheet) -> dict[str, Answer]:
     return found
 
 
-def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Line, id and label of each row."""
-    reader = csv.reader(io.StringIO(text := _text(path)), delimiter=_delimiter(text))
-    header = [cell.strip().lower() for cell in next(reader, [])]
+def read_remarks(path: Path, sheet: Sheet, pool: Pool) -> dict[str, dict[str, str]]:
+    """By id, what people wrote into columns of their own: they are not lost when the sheet is written again."""
+    known, ours = _spellings(sheet.ids), OURS | {name.strip().lower() for name in pool.columns}
+    found = {}
+    for _, shown, _, cells in _rows(path):
+        own = {name: _meant(cell) for name, cell in cells.items() if name.strip().lower() not in ours}
+        found[_id(shown, known)] = own
+    return {name: own for name, own in found.items() if name is not None}
+
+
+def _id(shown: str, known: Mapping[str, str]) -> str | None:
+    return known.get(_composed(shown), known.get(shown.removesuffix(".0")))
+
+
+def _spellings(ids: Sequence[str]) -> dict[str, str]:
+    """From what a row may say to the id it means: as it is, as it was written, and without the zeros before a number.
+
+    Spreadsheets drop those zeros; ids that then are alike are only found in full.
+    """
+    short = {name: str(int(name)) for name in ids if name.isdecimal()}
+    count = Counter(short.values())
+    numbers = {number: name for name, number in short.items() if count[number] == 1}
+    written = {_composed(str(harmless(name))): name for name in ids}
+    return numbers | written | {_composed(name): name for name in ids}
+
+
+def _composed(text: str) -> str:
+    """Text as it is compared: without blanks around it, an umlaut as one character."""
+    return unicodedata.normalize("NFC", text.strip())
+
+
+Row = tuple[int, str, str, dict[str, str]]
+"""Line, id, label, and all cells by the name of their column."""
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    text = _text(path)
+    # Items may be whole documents: as they were written, so they are read.
+    limit = csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    try:
+        yield from _cells(path, csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+    except csv.Error as error:
+        raise LabelError(
+            f"{path}: cannot be read as CSV ({error})", rule="a sheet is text", hint="save it again as CSV UTF-8"
+        ) from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _cells(path: Path, reader: Reader) -> Iterator[Row]:
+    names = next(reader, [])
+    header = [name.strip().lower() for name in names]
     for needed in ("id", LABEL):
         if needed not in header:
             raise LabelError(
@@ -160,12 +250,18 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
                 rule="every row has one cell per column",
                 hint="quote cells that contain the separator",
             )
-        yield reader.line_num, cells[at_id].strip(), cells[at_label].strip()
+        yield (
+            reader.line_num,
+            cells[at_id].strip(),
+            _meant(cells[at_label].strip()),
+            dict(zip(names, cells, strict=True)),
+        )
 
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            return stream.read()
     except FileNotFoundError:
         raise LabelError(f"{path}: not found", hint="the path of the filled-in sheet") from None
     except UnicodeDecodeError as error:
@@ -175,7 +271,7 @@ def _text(path: Path) -> str:
             hint="in a spreadsheet: save as, CSV UTF-8",
         ) from None
     except OSError as error:
-        raise LabelError(f"{path}: cannot be read ({error.strerror})") from None
+        raise LabelError(f"{path}: cannot be read ({error.strerror})", rule="a sheet is a CSV file") from None
 
 
 def _delimiter(text: str) -> str:

@@ -10,18 +10,27 @@ from fieldcheck.core.errors import FieldcheckError
 
 __all__ = ["app", "main"]
 
+INTERRUPTED = 130
+
 
 def main() -> None:
     """Run a command; a problem that the user can mend is told in plain words, on standard error, with exit code 2."""
     try:
-        app()
+        _run()
+    finally:
+        _flush()
+
+
+def _run() -> None:
+    try:
+        app(prog_name="fieldcheck")
+    except SystemExit as end:
+        # Typer turns Ctrl-C into this code without a word.
+        if end.code == INTERRUPTED:
+            print("interrupted; files that were complete are kept", file=sys.stderr)
+        raise
     except FieldcheckError as error:
         _fail(f"{type(error).__name__}: {error}", code=2)
-    except KeyboardInterrupt:
-        _fail("interrupted; files that were complete are kept", code=130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except MemoryError:
         _fail("not enough memory for this pool: give fewer columns, or a part of it", code=3)
     except Exception as error:
@@ -36,3 +45,11 @@ def main() -> None:
 def _fail(text: str, *, code: int) -> None:
     print(text, file=sys.stderr)
     sys.exit(code)
+
+
+def _flush() -> None:
+    """Write what is left now: when a reader such as ``head`` has gone, Python would complain about it at exit."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

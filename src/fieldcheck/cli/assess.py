@@ -32,6 +32,7 @@ def assess(
     as_json: options.AsJson = False,
 ) -> None:
     """Simulate one labelling campaign on a pool whose truth is known, and show the estimate beside the truth."""
+    options.check_outputs(html)
     items = options.load_pool(pool, truth=truth, columns=columns, task=task, shift=shift, encoding=encoding)
     result = campaign.assess(
         items,

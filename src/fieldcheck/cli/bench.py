@@ -13,11 +13,13 @@ import typer
 from fieldcheck import bench as comparison
 from fieldcheck import report
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, show_table, tell
+from fieldcheck.cli.show import on_terminal, progress, show_table, tell
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.exhibit import Exhibit, Table
 
 ALL_DESIGNS = "srs,css,sups,rhc,ssrs,gbs,2ups,deepest"
+KEYS = ("design", "auxiliary", "budget", "mean", "bias", "rmse", "failures_mean", "coverage", "width_mean")
+"""Of a row, what the terminal shows."""
 
 
 def bench(
@@ -79,6 +81,8 @@ def bench(
         offset_scale=offset_scale,
         activations=_activation_files(activations),
     )
+    options.check_outputs(json_file, html)
+    options.make_folder(tables)
     with progress("cells") as report_progress:
         result = comparison.run(
             plan, jobs=jobs, resume=resume, progress=lambda done, total, _: report_progress(done, total)
@@ -97,7 +101,7 @@ def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | 
     if tables is not None:
         _write_tables(tables, result, exhibits)
     if json_file is None:
-        show_table(_summary(record["rows"]))
+        _show_summary(record["rows"])
     elif str(json_file) == "-":
         print(result.to_json(), end="")
     else:
@@ -106,7 +110,6 @@ def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | 
 
 
 def _write_tables(folder: Path, result: comparison.Result, exhibits: Sequence[Exhibit]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     report.write_text(folder / "repetitions.csv", result.repetitions_csv())
     for exhibit in exhibits:
         stem = exhibit.name.replace("/", "_").replace(" ", "_")
@@ -118,22 +121,29 @@ def _write_tables(folder: Path, result: comparison.Result, exhibits: Sequence[Ex
     tell(f"tables, figures and all repetitions: {folder}")
 
 
-def _summary(rows: Sequence[dict[str, Any]]) -> Table:
-    keys = (
-        "subject",
-        "design",
-        "auxiliary",
-        "budget",
-        "truth",
-        "mean",
-        "bias",
-        "rmse",
-        "failures_mean",
-        "coverage",
-        "width_mean",
-    )
-    cells = tuple(tuple(row[key] for key in keys) for row in rows)
-    return Table("rows", f"{len(rows)} cells, {rows[0]['repetitions']} repetitions each", keys, cells)
+def _show_summary(rows: Sequence[dict[str, Any]]) -> None:
+    """A table per subject for people, which fits 80 columns; one table for programs."""
+    if not on_terminal():
+        keys = ("subject", "truth", *KEYS)
+        cells = tuple(tuple(row[key] for key in keys) for row in rows)
+        show_table(Table("rows", f"{len(rows)} cells, {_repeated(rows)}", keys, cells))
+        return
+    for subject in dict.fromkeys(row["subject"] for row in rows):
+        own = [row for row in rows if row["subject"] == subject]
+        show_table(_summary(own, f"{subject}: truth {own[0]['truth']:.4g}, {_repeated(own)}"))
+
+
+def _summary(rows: Sequence[dict[str, Any]], title: str) -> Table:
+    cells = tuple(tuple(_rounded(row[key]) for key in KEYS) for row in rows)
+    return Table("rows", title, tuple(key.removesuffix("_mean") for key in KEYS), cells)
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.3g}") if isinstance(value, float) else value
+
+
+def _repeated(rows: Sequence[dict[str, Any]]) -> str:
+    return f"{rows[0]['repetitions']} repetitions each"
 
 
 def _activation_files(given: Sequence[str] | None) -> dict[str, Path]:

@@ -74,7 +74,14 @@ def _comparison(result: comparison.Result) -> Table:
     rows = [row for row in result.rows() if row["budget"] == BUDGET]
     baseline = next(row["rmse"] for row in rows if row["design"] == "srs")
     cells = tuple(
-        (row["design"], row["rmse"], row["rmse"] / baseline, row["failures_mean"], row["coverage"], row["trusted_share"])
+        (
+            row["design"],
+            row["rmse"],
+            row["rmse"] / baseline,
+            row["failures_mean"],
+            row["coverage"],
+            row["trusted_share"],
+        )
         for row in sorted(rows, key=lambda row: row["rmse"])
     )
     return Table(
@@ -82,7 +89,7 @@ def _comparison(result: comparison.Result) -> Table:
         f"{rows[0]['repetitions']} campaigns with each technique, {BUDGET} labels each",
         ("design", "RMSE", "relative to srs", "failures found", "coverage of 95 % intervals", "intervals trusted"),
         cells,
-        "RMSE: typical distance of the estimate from the truth. 2ups, css, deepest, gbs, rhc, ssrs and sups use confidence.",
+        "RMSE: typical distance of the estimate from the truth. All but srs and ces look at the confidence.",
     )
 
 
@@ -124,5 +131,4 @@ def _lead(field: DigitsField, estimate: Estimate) -> list[str]:
     return [
         f"A small network reads {field.laboratory_accuracy:.1%} of digits correctly in the laboratory. "
         f"In the field, half of the {estimate.population:,} images are noisy, faded or moved, and none is labelled.",
-        f"From {estimate.labels} labels: {estimate.sentence()}",
     ]

@@ -5,10 +5,24 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from rich.console import Console
+from rich.markup import escape
+
 from fieldcheck import designs as techniques
 from fieldcheck.cli.options import AsJson
-from fieldcheck.cli.show import show_json, show_table
+from fieldcheck.cli.show import fitted, show_facts, show_json, show_table
 from fieldcheck.core.exhibit import Table
+
+COLUMNS = ("name", "title", "needs", "estimator", "paper", "remark", "parameters")
+NEEDS = {
+    "nothing": "nothing but the pool",
+    "auxiliary": "an auxiliary variable (--auxiliary, by default confidence)",
+    "activations": "activations of a layer (--activations layer.npy)",
+}
+NOTE = (
+    "Parameters go after a colon: fieldcheck assess pool.csv --design ssrs:k=8 --auxiliary confidence --budget 200. "
+    "Which one to take: fieldcheck recommend."
+)
 
 
 def designs(as_json: AsJson = False) -> None:
@@ -17,23 +31,23 @@ def designs(as_json: AsJson = False) -> None:
     if as_json:
         show_json({"designs": rows})
         return
-    columns = ("name", "what", "needs", "estimator", "parameters", "paper", "remark")
-    cells = tuple(
-        (
-            r["name"],
-            r["title"],
-            r["needs"],
-            r["estimator"],
-            _parameters(r["parameters"]),
-            r["paper"],
-            r["remark"],
-        )
-        for r in rows
-    )
-    note = (
-        "parameters go after a colon: fieldcheck assess pool.csv --design ssrs:k=8 --auxiliary confidence --budget 200"
-    )
-    show_table(Table("designs", "Designs", columns, cells, note))
+    console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        cells = tuple((*(row[key] for key in COLUMNS[:-1]), _parameters(row["parameters"])) for row in rows)
+        show_table(Table("designs", "Designs", COLUMNS, cells))
+        return
+    for row in rows:
+        _show(console, row)
+    console.print(fitted(console, NOTE))
+
+
+def _show(console: Console, row: dict[str, Any]) -> None:
+    """One block: a table of sentences cannot be read in a terminal."""
+    console.print(f"[bold]{row['name']}[/bold]  {escape(row['title'])}")
+    console.print(f"  {escape(fitted(console, row['remark'], indent=2))}")
+    facts = [("needs", NEEDS.get(row["needs"], row["needs"])), ("estimator", row["estimator"])]
+    show_facts(console, [*facts, ("parameters", _parameters(row["parameters"])), ("paper", row["paper"])])
+    console.print()
 
 
 def _describe(design: type[Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,6 +81,13 @@ def load_pool(
     )
 
 
+def pool_options(
+    columns: Sequence[str] | None, task: str | None, shift: Sequence[str] | None, encoding: str | None
+) -> dict[str, Any]:
+    """How a pool is to be read again, as plain values."""
+    return {"columns": _roles(columns), "task": task, "shift": list(shift or ()), "encoding": encoding}
+
+
 def _task(task: str | None) -> Task | None:
     known: dict[str | None, Task | None] = {None: None, "classification": "classification", "regression": "regression"}
     if task in known:
@@ -118,6 +127,30 @@ def check_loss(loss: str) -> Loss:
     if loss in known:
         return known[loss]
     raise FieldcheckError(f"no loss '{loss}'", rule="squared or absolute", hint="--loss absolute")
+
+
+def check_outputs(*files: Path | None) -> None:
+    """Refuse files that could not be written, before any work is done for them."""
+    for path in files:
+        if path is None or str(path) == "-":
+            continue
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise FieldcheckError(
+                f"{path} cannot be written",
+                rule="a file in a folder that exists and may be written to",
+                hint=f"mkdir -p {shlex.quote(str(path.parent))}" if not path.parent.exists() else "another place",
+            )
+
+
+def make_folder(path: Path | None) -> None:
+    """The folder for many files."""
+    try:
+        if path is not None:
+            path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FieldcheckError(
+            f"the folder {path} cannot be made: {error.strerror}", rule="a folder that may be written to"
+        ) from None
 
 
 def split_list(text: str) -> list[str]:

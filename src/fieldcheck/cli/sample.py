@@ -12,8 +12,12 @@ from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, tell
 from fieldcheck.core.errors import SampleError
 
+SETTLED = ("design", "auxiliary", "budget", "seed", "loss", "threshold")
+"""Options that a sample cannot change on its way."""
+
 
 def sample(
+    context: typer.Context,
     pool: options.PoolFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="CSV file to fill in; a sidecar is written beside it.")],
     design: options.DesignSpec = "srs",
@@ -41,12 +45,14 @@ def sample(
     items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
     matrix = options.load_activations(activations)
     if go_on:
+        _refuse_new_settings(context)
         old = campaign.read_sheet(out)
         answers = campaign.read_answers(out, old)
+        remarks = campaign.read_remarks(out, old, items)
         sheet = old.continued(items, answers, activations=matrix)
     else:
-        _refuse_overwriting(out, force=force)
-        answers = {}
+        _refuse_overwriting(out, pool, force=force)
+        answers, remarks = {}, {}
         chosen = campaign.build_design(design, auxiliary)
         sheet = campaign.Sheet.draw(
             items,
@@ -57,8 +63,9 @@ def sample(
             threshold=threshold,
             activations=matrix,
             pool_file=str(pool),
+            pool_options=options.pool_options(columns, task, shift, encoding),
         )
-    campaign.write_sheet(sheet, out, items, show_predictions=show_predictions, answers=answers)
+    campaign.write_sheet(sheet, out, items, show_predictions=show_predictions, answers=answers, remarks=remarks)
     new = [name for name in sheet.ids if name not in answers]
     for note in (*items.notes, *sheet.sample.warnings):
         tell(f"note: {note}")
@@ -69,7 +76,25 @@ def sample(
         print(_what_next(out, pool, complete=sheet.sample.complete, left=bool(new)))
 
 
-def _refuse_overwriting(out: Path, *, force: bool) -> None:
+def _refuse_new_settings(context: typer.Context) -> None:
+    """A sample goes on as it began; a budget that is given once more would be taken for a larger one."""
+    given = [name for name in SETTLED if _is_given(context, name)]
+    if given:
+        raise SampleError(
+            f"--{given[0]} together with --continue",
+            rule="a sample goes on with the settings it began with; the sidecar knows them",
+            hint=f"leave out --{given[0]}; or begin a new sample, with another --out",
+        )
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _refuse_overwriting(out: Path, pool: Path, *, force: bool) -> None:
+    if out.resolve() == pool.resolve():
+        raise SampleError(f"--out {out} is the pool itself", rule="the pool is not overwritten", hint="another --out")
     if out.exists() and not force:
         raise SampleError(
             f"{out} exists already",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,12 +37,31 @@ def _finite(value: Any) -> Any:
 def show_estimate(estimate: Estimate) -> None:
     """The answer first, then how it was made."""
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(estimate.sentence())}[/bold]")
-    width = max(len(name) for name, _ in estimate.facts())
-    for name, words in estimate.facts():
-        console.print(f"  [dim]{name:<{width}}[/dim]  {escape(words)}")
+    console.print(f"[bold]{escape(fitted(console, estimate.sentence()))}[/bold]")
+    show_facts(console, estimate.facts())
     for text in estimate.warnings:
-        console.print(f"  [yellow]warning:[/yellow] {escape(text)}")
+        console.print(f"  [yellow]warning:[/yellow] {escape(fitted(console, text, indent=11))}")
+
+
+def show_facts(console: Console, facts: Sequence[tuple[str, str]], *, indent: int = 2) -> None:
+    """Pairs of what and how much, below each other."""
+    width = max(len(name) for name, _ in facts)
+    for name, words in facts:
+        shown = escape(fitted(console, words, indent=indent + width + 2))
+        console.print(f"{'':{indent}}[dim]{name:<{width}}[/dim]  {shown}")
+
+
+def fitted(console: Console, text: str, *, indent: int = 0) -> str:
+    """Text from column ``indent`` on, its lines broken where the terminal ends; elsewhere it stays one line."""
+    if not console.is_terminal:
+        return text
+    room = max(console.width - indent, 20)
+    return ("\n" + " " * indent).join(textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False))
+
+
+def on_terminal() -> bool:
+    """Whether a person looks at standard output, and not a program."""
+    return Console().is_terminal
 
 
 def show_table(table: Table) -> None:
@@ -52,12 +72,13 @@ def show_table(table: Table) -> None:
         for row in (table.columns, *table.rows):
             print("\t".join(cell_text(cell) for cell in row))
         return
-    rich = RichTable(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
+    rich = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, title_justify="left", caption_justify="left")
+    rich.title, rich.caption = table.title, table.note or None
     numeric = [
         all(isinstance(row[at], (int, float, type(None))) for row in table.rows) for at in range(len(table.columns))
     ]
     for name, is_number in zip(table.columns, numeric, strict=True):
-        rich.add_column(name, justify="right" if is_number else "left", overflow="fold")
+        rich.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
     for row in table.rows:
         rich.add_row(*(escape(cell_text(cell)) for cell in row))
     console.print(rich)

@@ -30,6 +30,8 @@ def assemble(given: Roles, *, task: Task | None, origin: Origin) -> tuple[dict[s
     confidence, notes = _confidence(given, matrix, classes=len(parts.get("classes", ())), origin=named)
     if given.ids is None:
         notes = (NUMBERED, *notes)
+    if given.outcome is not None and task == "regression":
+        notes += (f"'{origin.column('outcome')}' is not used: the truth of a regression is a number",)
     return {"ids": ids, "task": task, "confidence": confidence, "probabilities": matrix, **parts}, notes
 
 

@@ -28,7 +28,8 @@ def as_column(values: Any, name: str) -> Column:
     """A column from a list, a numpy array, a pandas series or an Arrow array."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise PoolError(f"'{name}' has {values.ndim} dimensions", rule="one value per item")
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+    plain = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)
+    if plain and values.dtype.kind in "iufb":
         return values
     return _from_arrow(_to_arrow(values, name))
 
@@ -42,9 +43,9 @@ def _to_arrow(values: Any, name: str) -> Any:
         values = np.char.decode(values, "utf-8", "replace")
     try:
         array = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowException, TypeError) as error:
         raise PoolError(
-            f"'{name}' mixes kinds of values: {str(error).splitlines()[0]}",
+            f"'{name}' is not one kind of values: {str(error).splitlines()[0]}",
             rule="a column holds numbers, or text, or truth values",
         ) from error
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])

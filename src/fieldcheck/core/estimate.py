@@ -44,6 +44,10 @@ class Estimate:
         What was estimated; ``value`` is not clipped to its range, so that it stays unbiased over campaigns.
     interval
         Bounds for it, with the kind of promise they make.
+    guarded
+        A wider interval that also holds where items that look safe fail, for techniques that know one.
+    audit
+        A second estimate, exactly unbiased where ``value`` is only nearly so, for those who must claim it.
     labels, failures
         Distinct items labelled, and how many of them failed.
     truth
@@ -69,6 +73,8 @@ class Estimate:
     mean_loss: float
     loss: str = "squared"
     truth: float | None = None
+    guarded: Interval | None = None
+    audit: float | None = None
     warnings: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -88,6 +94,8 @@ class Estimate:
             metric=metric,
             value=value,
             interval=self.interval.map(move),
+            guarded=None if self.guarded is None else self.guarded.map(move),
+            audit=None if self.audit is None else move(self.audit),
             standard_error=self._loss_error() * slope,
             truth=None if self.truth is None else move(self.truth),
         )
@@ -108,6 +116,9 @@ class Estimate:
             f"({bounds}), from {self.labels:,} labels that exposed {self.failures:,} failures."
         )
 
+    def _between(self, interval: Interval) -> str:
+        return f"{self._show(interval.low)} to {self._show(interval.high)}"
+
     def _show(self, value: float) -> str:
         return f"{value:.1%}".replace("%", " %") if self.metric == "accuracy" else f"{value:.4g}"
 
@@ -127,6 +138,10 @@ class Estimate:
             ("paper", self.paper),
             ("seed", str(self.seed)),
         ]
+        if self.guarded is not None:
+            rows.insert(1, ("guarded interval", f"{self._between(self.guarded)}: {self.guarded.note}"))
+        if self.audit is not None:
+            rows.insert(2, ("audit form", f"{self._show(self.audit)}: exactly unbiased, slightly less precise"))
         if self.truth is not None:
             inside = "inside" if self.truth in self.interval else "OUTSIDE"
             rows.insert(0, ("truth", f"{self._show(self.truth)} ({inside} the interval)"))
@@ -151,15 +166,9 @@ class Estimate:
         return {
             "metric": self.metric,
             "value": self.value,
-            "interval": {
-                "low": self.interval.low,
-                "high": self.interval.high,
-                "level": self.interval.level,
-                "kind": self.interval.kind,
-                "method": self.interval.method,
-                "trusted": self.interval.trusted,
-                "note": self.interval.note,
-            },
+            "interval": _interval_dict(self.interval),
+            "guarded_interval": None if self.guarded is None else _interval_dict(self.guarded),
+            "audit": self.audit,
             "standard_error": None if math.isnan(self.standard_error) else self.standard_error,
             "labels": self.labels,
             "failures": self.failures,
@@ -182,3 +191,15 @@ def _back(metric: str, value: float) -> float:
     if metric == "rmse":
         return value * value
     return value if metric in ("mse", "mae") else 1.0 - value
+
+
+def _interval_dict(interval: Interval) -> dict[str, Any]:
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "level": interval.level,
+        "kind": interval.kind,
+        "method": interval.method,
+        "trusted": interval.trusted,
+        "note": interval.note,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -18,11 +19,17 @@ class MeanLoss:
         unbiased.
     variance
         Estimated variance of ``value`` over repetitions of the campaign.
+    guarded
+        A wider interval that also holds where items that look safe fail, if the estimator knows one.
+    audit
+        A second estimate of the same, exactly unbiased, for those who must claim that; nan if there is none.
     """
 
     value: float
     variance: float
     interval: Interval
+    guarded: Interval | None = None
+    audit: float = math.nan
 
 
 @runtime_checkable

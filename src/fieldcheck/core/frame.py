@@ -26,6 +26,8 @@ class Frame:
         Number of items, N.
     auxiliary
         By name, one value per item: zero or more, larger where a failure is more likely.
+    predictions
+        What the model said: code of the predicted class, or value; None where only outcomes are known.
     activations
         One row per item, one column per neuron; only CES looks at it.
     """
@@ -34,6 +36,7 @@ class Frame:
     task: Task = "classification"
     auxiliary: Mapping[str, FloatArray] = field(default_factory=dict)
     activations: npt.NDArray[Any] | None = None
+    predictions: npt.NDArray[Any] | None = None
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def chi(self, name: str) -> FloatArray:

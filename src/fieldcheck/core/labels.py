@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.core.column import DECIMAL_COMMA, Column, is_text, missing, value_at, whole
+from fieldcheck.core.column import DECIMAL_COMMA, Column, is_text, missing, not_numbers, value_at, whole
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.origin import Origin, shown
 from fieldcheck.core.types import BoolArray, Task
@@ -110,12 +110,19 @@ def _comparable(keys: list[Any], columns: list[Column | None], origin: Origin) -
         return [key.cast(pa.large_string()) if key is not None and kinds == {"bool"} else key for key in keys]
     if "large_string" not in kinds:
         return [key.cast(pa.int64()) for key in keys]
+    first = _first_word(columns)
     raise origin.error(
         f"column '{origin.column('target')}' cannot be compared with '{origin.column('prediction')}': "
-        f"{shown(value_at(columns[1], 0))} against {shown(value_at(columns[0], 0))} ({origin.place(0)})",
+        f"{shown(value_at(columns[1], first))} against {shown(value_at(columns[0], first))} ({origin.place(first)})",
         rule="truth and prediction name the classes in the same way",
         hint="--truth with another column, or rename the classes",
     )
+
+
+def _first_word(columns: list[Column | None]) -> int:
+    """Where the column of text first has something that the column of numbers could not have."""
+    text = next(column for column in columns if column is not None and not isinstance(column, np.ndarray))
+    return int(np.argmax(not_numbers(text)))
 
 
 def _names(keys: list[Any], known: Sequence[str]) -> list[Any]:

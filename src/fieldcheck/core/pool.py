@@ -298,8 +298,9 @@ class Pool:
         chi = self._raw(name)
         if chi is None:
             have = ", ".join(self.auxiliary_names())
+            several = len(self._alike(name.strip().lower())) > 1
             raise self.origin.error(
-                f"no auxiliary variable '{name}'",
+                f"no auxiliary variable '{name}'" + (": several columns differ only in case" if several else ""),
                 rule=f"this pool has: {have or 'none'}",
                 hint="one of these" if have else "--design srs, which needs none",
             )
@@ -328,10 +329,13 @@ class Pool:
         return None
 
     def _numeric(self, key: str) -> FloatArray | None:
-        alike = [name for name in self.columns if name.strip().lower() == key]
-        if not alike or not is_numeric(self.columns[alike[0]]):
+        alike = self._alike(key)
+        if len(alike) != 1 or not is_numeric(self.columns[alike[0]]):
             return None
         return numbers(self.columns[alike[0]], alike[0], origin=self.origin)
+
+    def _alike(self, key: str) -> list[str]:
+        return [name for name in self.columns if name.strip().lower() == key]
 
     def _combined(self) -> FloatArray | None:
         if (published := self._numeric(suspicion.PUBLISHED_COMBINED)) is not None:
@@ -355,7 +359,9 @@ class Pool:
         chosen = {name.strip().lower(): self.chi(name) for name in auxiliary}
         if activations is not None:
             activations = self._checked(np.asarray(activations))
-        return Frame(size=len(self), task=self.task, auxiliary=chosen, activations=activations)
+        return Frame(
+            size=len(self), task=self.task, auxiliary=chosen, activations=activations, predictions=self.predictions
+        )
 
     def _checked(self, activations: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if activations.ndim != 2 or len(activations) != len(self) or activations.dtype.kind not in "iufb":

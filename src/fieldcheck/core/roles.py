@@ -83,6 +83,11 @@ class Roles:
 def resolve(names: Sequence[str], given: ColumnMap, *, origin: Origin) -> dict[str, str]:
     """By role, the column that plays it: the given one, else the first recognised name that is still free."""
     found = {role: closest(given[role], names, origin=origin) for role in _known(given, origin)}
+    if len(set(found.values())) < len(found):
+        raise origin.error(
+            "one column for two roles: " + ", ".join(f"{role}={name}" for role, name in found.items()),
+            rule="every role has a column of its own",
+        )
     lowered = {name.strip().lower(): name for name in reversed(names)}
     for role, candidates in RECOGNISED.items():
         free = [lowered[c] for c in candidates if c in lowered and lowered[c] not in found.values()]

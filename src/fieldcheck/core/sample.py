@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.core.errors import LabelError
+from fieldcheck.core.frame import Frame
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 
 
@@ -31,6 +32,9 @@ class Sample:
         True when the first k draws are themselves a sample of this design with budget k.
     warnings
         What the user should know about this sample.
+    frame
+        What the sample was drawn from; only estimators that predict the rest of the pool need it, and it is not
+        recorded.
     """
 
     population: int
@@ -41,6 +45,7 @@ class Sample:
     complete: bool = True
     prefix_valid: bool = False
     warnings: tuple[str, ...] = ()
+    frame: Frame | None = None
 
     @property
     def draws(self) -> int:
@@ -55,6 +60,16 @@ class Sample:
         """The first draws only."""
         per_draw = {name: values[:draws] for name, values in self.per_draw.items()}
         return replace(self, items=self.items[:draws], per_draw=per_draw)
+
+    def without(self, lost: BoolArray) -> Sample:
+        """The sample without some draws whose labels will never come; what they were is kept among the constants."""
+        gone = {f"lost_{name}": values[lost] for name, values in self.per_draw.items()}
+        return replace(
+            self,
+            items=self.items[~lost],
+            per_draw={name: values[~lost] for name, values in self.per_draw.items()},
+            constants={**self.constants, **gone, "lost": self.items[lost].astype(np.float64)},
+        )
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for a JSON file."""

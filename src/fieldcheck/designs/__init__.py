@@ -13,9 +13,10 @@ from fieldcheck.designs.srs import Srs
 from fieldcheck.designs.ssrs import Ssrs
 from fieldcheck.designs.sups import Sups
 from fieldcheck.designs.two_ups import TwoUps
+from fieldcheck.designs.waves import Waves
 
-__all__ = ["Ces", "Css", "DeepEst", "Gbs", "Rhc", "Srs", "Ssrs", "Sups", "TwoUps", "registry"]
+__all__ = ["Ces", "Css", "DeepEst", "Gbs", "Rhc", "Srs", "Ssrs", "Sups", "TwoUps", "Waves", "registry"]
 
 registry: Registry[Design] = Registry(
-    "design", "fieldcheck.designs", Srs, Css, Sups, Rhc, Ssrs, Gbs, TwoUps, Ces, DeepEst
+    "design", "fieldcheck.designs", Waves, Srs, Css, Sups, Rhc, Ssrs, Gbs, TwoUps, Ces, DeepEst
 )

@@ -92,6 +92,8 @@ def _random_groups(left: IntArray, groups: int, size: int, rng: np.random.Genera
     """``groups`` rows of ``size`` different items that are still free."""
     if len(left) == size:
         return left[None, :]
+    if size * size > len(left):  # nearly every row of independent draws would have a repeat
+        return left[np.stack([without_replacement(rng, size, len(left)) for _ in range(groups)])]
     rows = below(rng, groups * size, len(left)).reshape(groups, size)
     while True:
         ordered = np.sort(rows, axis=1)

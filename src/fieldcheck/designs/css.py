@@ -53,8 +53,9 @@ class Css:
             )
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
+        enough = min(budget, self.shares.count("/") + 1)
         strata, wanted = frame.memo(
-            ("css", self.auxiliary, self.shares, self.allocation, min(budget, 100)),
+            ("css", self.auxiliary, self.shares, self.allocation, enough),
             lambda: self._strata(frame, budget),
         )
         counts = allocate(budget, strata.sizes, wanted)

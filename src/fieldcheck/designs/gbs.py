@@ -121,7 +121,8 @@ class _Walk:
                 chosen.append(p)
                 drawn[p] += 1
                 if seen:
-                    steepness[p] *= (drawn[p] - 1) ** 2 / drawn[p] ** 2 if drawn[p] < room[p] else -math.inf
+                    flatter = steepness[p] * ((drawn[p] - 1) ** 2 / drawn[p] ** 2)
+                    steepness[p] = flatter if drawn[p] < room[p] else -math.inf
         return items, chosen, True
 
     def _look(self, items: list[int], chosen: list[int], losses: FloatArray | None, *, start: int) -> bool:

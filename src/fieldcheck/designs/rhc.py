@@ -13,6 +13,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.draws import permutation, pps_sizes, uniforms
+from fieldcheck.numerics.intervals import out_of_reach
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,9 @@ class Rhc:
                 "group_probability": (high - low) / sizes.total,
                 "group_size": (ends - starts).astype(np.float64),
             },
-            constants={"least_probability": np.array([sizes.least_probability])},
+            constants={
+                "least_probability": np.array([sizes.least_probability]),
+                "out_of_reach": np.array([out_of_reach(sizes.probability, budget)]),
+            },
             warnings=unreachable_warning(sizes.unreachable, frame.size),
         )

@@ -13,6 +13,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.draws import pps_sizes, pps_with_replacement
+from fieldcheck.numerics.intervals import out_of_reach
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,10 @@ class Sups:
             items,
             self.estimator,
             per_draw={"draw_probability": sizes.probability[items]},
-            constants={"least_probability": np.array([sizes.least_probability])},
+            constants={
+                "least_probability": np.array([sizes.least_probability]),
+                "out_of_reach": np.array([out_of_reach(sizes.probability, budget)]),
+            },
             prefix_valid=True,
             warnings=unreachable_warning(sizes.unreachable, frame.size),
         )

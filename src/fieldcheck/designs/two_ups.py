@@ -13,6 +13,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics.draws import pps_sizes, pps_with_replacement, without_replacement
+from fieldcheck.numerics.intervals import out_of_reach
 from fieldcheck.numerics.partition import Partition, kmeans
 
 
@@ -60,7 +61,10 @@ class TwoUps:
             items,
             self.estimator,
             per_draw={"draw_probability": probability[stratum], "stratum": stratum.astype(np.float64)},
-            constants={"least_probability": np.array([probability.min()])},
+            constants={
+                "least_probability": np.array([probability.min()]),
+                "out_of_reach": np.array([out_of_reach(np.repeat(probability, strata.sizes), budget)]),
+            },
             prefix_valid=True,
             warnings=unreachable_warning(int(strata.sizes[weight == 0].sum()), frame.size),
         )

@@ -9,14 +9,17 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.estimators.adaptive import Adaptive
 from fieldcheck.estimators.hansen_hurwitz import HansenHurwitz
 from fieldcheck.estimators.mean import Mean
+from fieldcheck.estimators.model_assisted import Fit, ModelAssisted
 from fieldcheck.estimators.representative import Representative
 from fieldcheck.estimators.rhc import RaoHartleyCochran
 from fieldcheck.estimators.stratified import Stratified
 
 __all__ = [
     "Adaptive",
+    "Fit",
     "HansenHurwitz",
     "Mean",
+    "ModelAssisted",
     "RaoHartleyCochran",
     "Representative",
     "Stratified",
@@ -33,6 +36,7 @@ registry: Registry[Estimator] = Registry(
     HansenHurwitz,
     RaoHartleyCochran,
     Adaptive,
+    ModelAssisted,
 )
 
 

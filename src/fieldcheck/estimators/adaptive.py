@@ -7,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.core.estimator import MeanLoss
-from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
-from fieldcheck.numerics.intervals import weighted_mean
+from fieldcheck.estimators.weighted import weighted_interval
 
 
 class Adaptive:
@@ -26,7 +25,7 @@ class Adaptive:
         sample, losses = labelled.sample, labelled.losses
         before = np.concatenate([[0.0], np.cumsum(losses)[:-1]])
         terms = (before + losses / sample.per_draw["step_probability"]) / sample.population
+        weights = 1 / (sample.population * sample.per_draw["step_probability"])
         bound = 1 / (1 - float(sample.constants["r"][0]))
-        low, high, trusted, note = weighted_mean(terms, level=level, bound=bound)
-        interval = Interval(low, high, level, "asymptotic" if trusted else "none", "weighted mean", trusted, note)
+        interval = weighted_interval(labelled, terms, weights=weights, bound=bound, level=level)
         return MeanLoss(float(terms.mean()), float(terms.var(ddof=1)) / len(terms), interval)

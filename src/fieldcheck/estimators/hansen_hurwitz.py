@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from fieldcheck.core.estimator import MeanLoss
-from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
-from fieldcheck.numerics.intervals import weighted_mean
+from fieldcheck.estimators.weighted import heaviest, weighted_interval
 
 
 class HansenHurwitz:
@@ -24,9 +21,7 @@ class HansenHurwitz:
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
         sample = labelled.sample
-        terms = labelled.losses / (sample.population * sample.per_draw["draw_probability"])
-        least = float(sample.constants["least_probability"][0])
-        bound = 1 / (sample.population * least) if least > 0 else np.inf
-        low, high, trusted, note = weighted_mean(terms, level=level, bound=bound)
-        interval = Interval(low, high, level, "asymptotic" if trusted else "none", "weighted mean", trusted, note)
+        weights = 1 / (sample.population * sample.per_draw["draw_probability"])
+        terms = labelled.losses * weights
+        interval = weighted_interval(labelled, terms, weights=weights, bound=heaviest(labelled), level=level)
         return MeanLoss(float(terms.mean()), float(terms.var(ddof=1)) / len(terms), interval)

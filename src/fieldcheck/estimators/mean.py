@@ -32,7 +32,7 @@ def mean_loss(labelled: Labelled, *, level: float, population: int | None) -> Me
     variance = left * float(losses.var(ddof=1)) / n if n > 1 else float("nan")
     if labelled.task == "regression":
         low, high = srs_mean(losses, population, level=level)
-        bounds = Interval(low, high, level, "asymptotic", "skewness-corrected mean")
+        bounds = Interval(low, high, level, "asymptotic", "gamma, one unseen loss")
     elif population is None:
         low, high = clopper_pearson(int(losses.sum()), n, level=level)
         bounds = Interval(low, high, level, "exact", "Clopper-Pearson")

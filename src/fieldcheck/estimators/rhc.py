@@ -7,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.core.estimator import MeanLoss
-from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
-from fieldcheck.numerics.intervals import weighted_mean
+from fieldcheck.estimators.weighted import heaviest, weighted_interval
 
 
 class RaoHartleyCochran:
@@ -34,8 +33,9 @@ class RaoHartleyCochran:
         squares = float((sample.per_draw["group_size"] ** 2).sum())
         factor = (squares - population) / (population**2 - squares)
         variance = factor * float((group * (ratio - value) ** 2).sum())
-        least = float(sample.constants["least_probability"][0])
-        bound = 1 / (population * least) if least > 0 else np.inf
-        low, high, trusted, note = weighted_mean(totals * sample.draws, level=level, bound=bound)
-        interval = Interval(low, high, level, "asymptotic" if trusted else "none", "weighted mean", trusted, note)
+        chance = sample.per_draw["share_of_group"] * group
+        weights = np.divide(1.0, population * chance, out=np.zeros(sample.draws), where=group > 0)
+        interval = weighted_interval(
+            labelled, totals * sample.draws, weights=weights, bound=heaviest(labelled), level=level
+        )
         return MeanLoss(value, variance, interval)

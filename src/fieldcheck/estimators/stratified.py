@@ -39,15 +39,20 @@ class Stratified:
         share = sizes / sizes.sum()
         means = np.bincount(stratum, weights=labelled.losses, minlength=len(sizes)) / counts
         replacement = "within_replacement" in constants and bool(constants["within_replacement"][0])
+        adaptive = "adaptive" in constants
         left = np.ones(len(sizes)) if replacement else 1 - counts / sizes
         variance = float((share**2 * left * _spread(labelled.losses, stratum, counts, means) / counts).sum())
         if labelled.task == "classification":
             failures = np.bincount(stratum, weights=labelled.losses, minlength=len(sizes))
-            low, high = stratified_binary(sizes, counts, failures, level=level)
+            low, high = stratified_binary(
+                sizes, counts, failures, level=level, adaptive=adaptive, replacement=replacement
+            )
         else:
-            low, high = stratified_mean(sizes, stratum, labelled.losses, level=level)
-        note = "the labels chose the strata: the estimate is slightly biased" if "adaptive" in constants else ""
-        method = "Wilson, effective sample size" if labelled.task == "classification" else "skewness-corrected mean"
+            low, high = stratified_mean(
+                sizes, stratum, labelled.losses, level=level, adaptive=adaptive, replacement=replacement
+            )
+        note = "the labels chose the strata: the estimate is slightly biased" if adaptive else ""
+        method = "beta, one unseen failure" if labelled.task == "classification" else "gamma, one unseen loss"
         return MeanLoss(
             float((share * means).sum()),
             variance,

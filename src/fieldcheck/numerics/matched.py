@@ -48,5 +48,5 @@ def gamma_quantile(mean: float, variance: float, *, q: float) -> float:
     """For estimates that are zero or more."""
     if mean <= 0 or variance <= 0:
         return max(mean, 0.0)
-    shape = mean**2 / variance
-    return float(gammaincinv(shape, q)) * mean / shape
+    scale = variance / mean
+    return float(gammaincinv(mean / scale, q)) * scale

@@ -49,6 +49,7 @@ def kmeans(values: FloatArray, k: int) -> Partition:
     """
     order = np.argsort(values, kind="stable").astype(np.int64, copy=False)
     ordered = values[order]
+    ordered = ordered - ordered[len(ordered) // 2]  # squares of values far from zero would drown their differences
     sums = np.concatenate([[0.0], np.cumsum(ordered)])
     distinct = np.concatenate([[0], np.flatnonzero(np.diff(ordered)) + 1])
     if len(distinct) <= k:

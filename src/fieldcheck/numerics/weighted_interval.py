@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.numerics.matched import allowance, beta_quantile, gamma_quantile
+from fieldcheck.numerics.matched import allowance, gamma_quantile
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -52,11 +52,11 @@ def weighted_mean(
     n, tail = len(terms), (1 - level) / 2
     mean, variance = float(terms.mean()), float(terms.var(ddof=1)) / n if n > 1 else np.inf
     up, up_variance = allowance(np.array([_worst(terms, bound=bound, weights=weights, top=top) / n]))
-    quantile = beta_quantile if np.isfinite(top) else gamma_quantile
-    high = quantile(mean + up, variance + up_variance, q=1 - tail) if np.isfinite(variance + up) else top
-    low = quantile(mean, variance, q=tail) if np.isfinite(variance) else 0.0
+    # A gamma distribution also for failure rates: a weighted estimate of one may lie above 1.
+    high = gamma_quantile(mean + up, variance + up_variance, q=1 - tail) if np.isfinite(variance + up) else top
+    low = gamma_quantile(mean, variance, q=tail) if np.isfinite(variance) else 0.0
     note = _distrust(n, bound=bound, hidden=hidden)
-    return WeightedInterval(max(low, 0.0), min(high, top), not note, note)
+    return WeightedInterval(min(low, top), min(high, top), not note, note)
 
 
 def _worst(terms: FloatArray, *, bound: float, weights: FloatArray | None, top: float) -> float:

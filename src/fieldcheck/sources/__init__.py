@@ -48,14 +48,24 @@ def load(
 
 
 def save(pool: Pool, path: str | Path) -> None:
-    """Write a pool as CSV, TSV or Parquet; ``load`` gives the same pool back."""
+    """Write a pool as CSV, TSV or Parquet; ``load`` gives the same pool back.
+
+    Whether whole numbers are classes is not written: load a regression of whole numbers with ``task="regression"``.
+    """
     place = Path(path)
     module = _module(place)
     if not hasattr(module, "write"):
         raise PoolError(f"{place}: pools are not written as {place.suffix}", rule="written: .csv, .tsv, .parquet")
+    import pyarrow as pa
+
     from fieldcheck.sources.table import as_table
 
-    module.write(as_table(pool), place)
+    try:
+        module.write(as_table(pool), place)
+    except (OSError, pa.ArrowException) as error:
+        raise PoolError(
+            f"{place} cannot be written: {str(error).splitlines()[0]}", rule="a folder that can be written to"
+        ) from error
 
 
 def _module(place: Path) -> ModuleType:

@@ -7,10 +7,9 @@ down.
 from __future__ import annotations
 
 import csv
-import mmap
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,9 @@ from fieldcheck.core.roles import ColumnMap, Roles, assign
 from fieldcheck.sources.cells import MISSING, typed
 
 UTF8 = "utf-8-sig"
+BLOCK = 1 << 23
+"""Bytes that Arrow looks at in one go; a row must fit."""
+
 WIDE = (b"\xff\xfe", b"\xfe\xff")
 """Byte-order marks of UTF-16."""
 
@@ -138,24 +140,41 @@ def _cells(path: Path, header: list[str], *, delimiter: str, encoding: str | Non
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
-    parse = arrow.ParseOptions(delimiter=delimiter, newlines_in_values=_has_quotes(path))
+    quotes = _quotes(path)
+    if quotes % 2:
+        _check_closed(path, delimiter=delimiter, encoding=encoding or UTF8)
+    parse = arrow.ParseOptions(delimiter=delimiter, newlines_in_values=quotes > 0)
     return arrow.read_csv(
         path,
-        read_options=arrow.ReadOptions(encoding=encoding or "utf8"),
+        read_options=arrow.ReadOptions(encoding=encoding or "utf8", block_size=BLOCK),
         parse_options=parse,
         convert_options=convert,
     )
 
 
-def _has_quotes(path: Path) -> bool:
-    """Arrow splits the file into blocks at line ends, faster where it need not look for quoted ones."""
-    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b'"') >= 0
+def _quotes(path: Path) -> int:
+    """How many there are: without any, Arrow need not look for line ends inside cells."""
+    with path.open("rb") as stream:
+        return sum(part.count(b'"') for part in iter(partial(stream.read, BLOCK), b""))
+
+
+def _check_closed(path: Path, *, delimiter: str, encoding: str) -> None:
+    """Refuse a quote that is never closed: every row after it would silently become part of one cell."""
+    start = 1
+    try:
+        for line, _ in _rows(path, delimiter=delimiter, encoding=encoding, strict=True):
+            start = line
+    except csv.Error as error:
+        if "end of data" in str(error):
+            raise PoolError(
+                f"{path}: a quote is opened after line {start:,} and never closed",
+                rule="quotes come in pairs; inside a quoted cell they are doubled",
+            ) from error
 
 
 def _ragged(path: Path, *, delimiter: str, encoding: str, error: Exception) -> PoolError:
     width = 0
-    for line, row in _rows(path, delimiter=delimiter, encoding=encoding):
+    for line, row in _readable(path, delimiter=delimiter, encoding=encoding):
         width = width or len(row)
         if len(row) != width:
             return PoolError(
@@ -172,10 +191,10 @@ def _no_row(path: Path) -> PoolError:
     return PoolError(f"{path}: no row under the header", rule="a pool has at least one item")
 
 
-def _rows(path: Path, *, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, *, delimiter: str, encoding: str, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not empty, with the line that each starts on, from 1; the header is the first."""
     with path.open(encoding=encoding, newline="") as stream:
-        reader = csv.reader(stream, delimiter=delimiter)
+        reader = csv.reader(stream, delimiter=delimiter, strict=strict)
         start = 1
         for row in reader:
             if row:
@@ -183,10 +202,16 @@ def _rows(path: Path, *, delimiter: str, encoding: str) -> Iterator[tuple[int, l
             start = reader.line_num + 1
 
 
+def _readable(path: Path, *, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows up to the first that Python cannot read: its cells have a size limit that Arrow's do not have."""
+    with suppress(csv.Error):
+        yield from _rows(path, delimiter=delimiter, encoding=encoding)
+
+
 def line_of(path: Path, position: int, *, delimiter: str, encoding: str) -> int:
     """The line on which an item starts, from 1."""
-    rows = _rows(path, delimiter=delimiter, encoding=encoding)
-    return next(line for at, (line, _) in enumerate(rows) if at == position + 1)
+    rows = _readable(path, delimiter=delimiter, encoding=encoding)
+    return next((line for at, (line, _) in enumerate(rows) if at == position + 1), position + 2)
 
 
 def write(table: Any, path: Path) -> None:

@@ -1,0 +1,77 @@
+"""All techniques on all subjects of a folder: coverage, error and failures; and the rows that `fieldcheck recommend` answers from.
+
+    python benchmarks/published_subjects.py FOLDER [--repetitions 1000] [--jobs 2] [--write]
+
+FOLDER holds labelled pools (the published subjects, which are not part of this project). Goes on where it stopped (measured.journal in the
+folder of results). --write replaces src/fieldcheck/bench/measured.json. The table is printed as Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from fieldcheck import bench
+from fieldcheck.bench import Row
+
+HERE = Path(__file__).resolve().parent
+DESIGNS = ("srs", "css", "ssrs", "gbs", "sups", "rhc", "2ups", "deepest")
+BUDGETS = (50, 100, 200, 400, 800)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    plan = bench.Plan(
+        subjects=sorted(given.folder.glob("*.csv")),
+        designs=DESIGNS,
+        auxiliaries=("confidence", "dsa", "lsa", "vae", "sae"),
+        budgets=BUDGETS,
+        repetitions=given.repetitions,
+        threshold=0.5,
+    )
+    result = bench.run(plan, jobs=given.jobs, progress=tell, resume=HERE / "results" / "measured.journal")
+    print(f"{given.repetitions} repetitions a cell\n")
+    for task in ("classification", "regression"):
+        rows = [row for row in result.fair_rows() if row["task"] == task]
+        print(f"## {task}\n")
+        print("Smallest coverage over subjects and auxiliary variables, and mean coverage:\n")
+        table(rows, lambda cell: f"{min(r['coverage'] for r in cell):.3f} / {np.mean([r['coverage'] for r in cell]):.3f}")
+        print("\nRMSE relative to srs, geometric mean:\n")
+        table(rows, lambda cell: f"{geometric(cell, 'rmse', rows):.2f}")
+        print("\nFailures relative to srs, geometric mean:\n")
+        table(rows, lambda cell: f"{geometric(cell, 'failures_mean', rows):.2f}")
+        print()
+    if given.write:
+        target = HERE.parent / "src" / "fieldcheck" / "bench" / "measured.json"
+        target.write_text(bench.compact_json(result), encoding="utf-8")
+        print(f"wrote {target.relative_to(HERE.parent)}", file=sys.stderr)
+
+
+def table(rows: list[Row], show) -> None:  # type: ignore[no-untyped-def]
+    print("| design | " + " | ".join(map(str, BUDGETS)) + " |\n|---" * 1 + "|---" * len(BUDGETS) + "|")
+    for design in DESIGNS:
+        cells = [[row for row in rows if row["design"] == design and row["budget"] == budget] for budget in BUDGETS]
+        print(f"| {design} | " + " | ".join(show(cell) if cell else "" for cell in cells) + " |")
+
+
+def geometric(cell: list[Row], key: str, rows: list[Row]) -> float:
+    baseline = {(r["subject"], r["budget"]): r[key] for r in rows if r["design"] == "srs"}  # type: ignore[literal-required]
+    ratios = [r[key] / baseline[r["subject"], r["budget"]] for r in cell]  # type: ignore[literal-required]
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def tell(done: int, total: int, cell: bench.Cell) -> None:
+    if done % 50 == 0:
+        print(f"{done} of {total}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

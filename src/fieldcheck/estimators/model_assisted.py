@@ -1,0 +1,198 @@
+"""The model-assisted estimator: predict the whole pool, then correct the prediction by what the labels say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fieldcheck.core.errors import SampleError
+from fieldcheck.core.estimator import MeanLoss
+from fieldcheck.core.frame import Frame
+from fieldcheck.core.interval import Interval
+from fieldcheck.core.sample import Labelled
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
+from fieldcheck.numerics.inclusion import Objective, wave_inclusion
+from fieldcheck.numerics.risk import RiskModel, frame_model
+from fieldcheck.numerics.wilson import critical, effective_wilson, log_bounds
+
+OBJECTIVES: tuple[Objective, ...] = ("estimate", "balanced", "expose")
+FOLDS = 5
+SAFE = 0.02
+"""Items with a lower expected failure rate look safe; the guarded interval does not take that on trust."""
+
+
+class ModelAssisted:
+    """``(1/N) [Σ m + Σ_s (y - m)/π]``: m the prediction after all labels, π the chance that any wave drew the item.
+
+    The interval takes the larger of two variances: what the labels show (cross-fitted, so that the model is judged on
+    labels it has not seen) and what the model expects. It assumes that the risk model is about right where nobody
+    looked. The guarded interval does not: it allows the items that look safe to fail as often as their few labels
+    permit.
+
+    The audit form, ``Σ_t (n_t/n)(1/N) [Σ_{labelled before} y + Σ_{rest} m_t + Σ_{s_t} (y - m_t)/π_t]``, is exactly
+    unbiased, at a slightly larger error.
+    """
+
+    name: ClassVar[str] = "model_assisted"
+    needs: ClassVar[frozenset[str]] = frozenset(
+        {"wave", "wave_sizes", "beliefs", "belief_sizes", "objective", "floor", "certain"}
+    )
+
+    def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
+        fit = Fit.of(labelled)
+        return MeanLoss(
+            value=fit.value,
+            variance=fit.variance,
+            interval=fit.interval(level),
+            guarded=fit.guarded(level),
+            audit=fit.audit,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What the labels say about every item.
+
+    expected
+        One per item: predicted loss after all labels.
+    chance
+        One per item: probability that any wave drew it (and that it was labelled).
+    seen, foreseen
+        Variance of the estimate as the labels show it, and as the model expects it.
+    """
+
+    labelled: Labelled
+    model: RiskModel
+    expected: FloatArray
+    chance: FloatArray
+    value: float
+    seen: float
+    foreseen: float
+    audit: float
+
+    @classmethod
+    def of(cls, labelled: Labelled) -> Fit:
+        frame = _frame(labelled)
+        model: RiskModel = frame.memo(
+            "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+        )
+        items, losses = labelled.sample.items, labelled.losses
+        chance, audit = _waves(labelled, model)
+        expected = model.expected(model.linear(model.fit(items, losses)))
+        at = chance[items]
+        value = float((expected.sum() + ((losses - expected[items]) / at).sum()) / frame.size)
+        held_out = _cross_fitted(model, items, losses)
+        seen = float(((1 - at) / at**2 * (losses - held_out) ** 2).sum()) / frame.size**2
+        spread = model.spread(expected, dispersion=_dispersion(losses, held_out))
+        foreseen = float((spread * (1 / chance - 1)).sum()) / frame.size**2
+        return cls(labelled, model, expected, chance, value, seen, foreseen, audit)
+
+    @property
+    def variance(self) -> float:
+        return max(self.seen, self.foreseen)
+
+    @property
+    def labels(self) -> int:
+        return self.labelled.sample.draws
+
+    def guarded_variance(self) -> float:
+        """The variance if items that look safe fail as often as their labels permit."""
+        safe = self._safe()
+        looked = safe[self.labelled.sample.items]
+        worst = _safe_spread(self.labelled.losses[looked], self.labelled.losses, self.labelled.task)
+        hidden = worst * float((1 / self.chance[safe] - 1).sum()) / len(self.expected) ** 2
+        return max(self.variance, self.seen + hidden)
+
+    def _safe(self) -> BoolArray:
+        limit = SAFE if self.labelled.task == "classification" else float(np.median(self.expected))
+        return self.expected < limit
+
+    def interval(self, level: float) -> Interval:
+        note = "assumes that the risk model is about right where few labels were taken"
+        return self._bounds(self.variance, level, "Wilson, effective sample size", note)
+
+    def guarded(self, level: float) -> Interval:
+        note = "also holds where items that look safe fail more often than the risk model believes"
+        return self._bounds(self.guarded_variance(), level, "guarded Wilson", note)
+
+    def _bounds(self, variance: float, level: float, method: str, note: str) -> Interval:
+        z = critical(self.labels, level)
+        if self.labelled.task == "classification":
+            low, high = effective_wilson(self.value, variance, self.labels, z=z)
+        else:
+            low, high = log_bounds(self.value, variance, z=z)
+            method = method.replace("Wilson, effective sample size", "log-normal").replace("Wilson", "log-normal")
+        if self.labels == len(self.expected):
+            low = high = self.value
+        return Interval(low, high, level, "asymptotic", method, note=note)
+
+
+def _frame(labelled: Labelled) -> Frame:
+    if labelled.sample.frame is None:
+        raise SampleError(
+            "this estimate needs the pool that the sample was drawn from",
+            rule="waves predicts the loss of every item of the pool",
+            hint="give the pool beside the labels",
+        )
+    return labelled.sample.frame
+
+
+def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
+    """The chance that any wave drew each item, and the audit estimate."""
+    sample, constants = labelled.sample, labelled.sample.constants
+    wave = sample.per_draw["wave"].astype(np.int64)
+    planned = constants["wave_sizes"].astype(np.int64)
+    beliefs = np.split(constants["beliefs"], np.cumsum(constants["belief_sizes"].astype(np.int64))[:-1])
+    lost = constants.get("lost", np.zeros(0)).astype(np.int64)
+    lost_wave = constants.get("lost_wave", np.zeros(0))
+    size = sample.population
+    missed, drawn = np.ones(size), np.zeros(size, dtype=bool)
+    audit, before = 0.0, 0.0
+    for number in range(int(wave.max()) + 1):
+        here = wave == number
+        expected = model.expected(model.linear(model.belief(beliefs[number])))
+        inclusion = wave_inclusion(
+            expected,
+            model.spread(expected),
+            drawn,
+            int(planned[number]),
+            objective=OBJECTIVES[int(constants["objective"][0])],
+            floor=float(constants["floor"][0]),
+            certain=float(constants["certain"][0]),
+        ) * (
+            np.count_nonzero(here) / planned[number]
+        )  # what was labelled of a wave, in its random order, is a smaller wave
+        items, losses = sample.items[here], labelled.losses[here]
+        correction = float(((losses - expected[items]) / inclusion[items]).sum())
+        audit += len(items) / sample.draws * (before + float(expected[~drawn].sum()) + correction) / size
+        missed *= 1 - inclusion
+        drawn[items] = True
+        drawn[lost[lost_wave == number]] = True
+        before += float(losses.sum())
+    return 1 - missed, audit
+
+
+def _cross_fitted(model: RiskModel, items: IntArray, losses: FloatArray) -> FloatArray:
+    """Prediction for each label from a fit without its fold; labels of a wave are in random order, so are the folds."""
+    fold = np.arange(len(items)) % FOLDS
+    held_out = np.empty(len(items))
+    for number in range(min(FOLDS, len(items))):
+        there = fold == number
+        belief = model.fit(items[~there], losses[~there])
+        held_out[there] = model.expected(model.linear(belief, items[there]))
+    return held_out
+
+
+def _dispersion(losses: FloatArray, held_out: FloatArray) -> float:
+    """Variance of losses without a limit in units of their squared expectation, as the labels show it."""
+    return float(((losses - held_out) ** 2).sum() / max(float((held_out**2).sum()), 1e-300))
+
+
+def _safe_spread(safe: FloatArray, losses: FloatArray, task: Task) -> float:
+    """Variance of the loss among items that look safe, with half a failure (or one ordinary loss) that was not seen."""
+    if task == "classification":
+        rate = (float(safe.sum()) + 0.5) / (len(safe) + 1)
+        return rate * (1 - rate)
+    return (float((safe**2).sum()) + float((losses**2).mean())) / (len(safe) + 1)

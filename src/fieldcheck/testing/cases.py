@@ -1,0 +1,71 @@
+"""Small pools on which a design easily goes wrong, made by whole-number arithmetic: the same everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fieldcheck.core.frame import Frame
+from fieldcheck.core.types import FloatArray, Task
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A small pool whose labels are known.
+
+    chi
+        The auxiliary variable, one per item.
+    losses
+        One per item; classification: 1.0 where the model fails.
+    budgets
+        Numbers of labels to try.
+    """
+
+    name: str
+    chi: FloatArray
+    losses: FloatArray
+    budgets: tuple[int, ...]
+    task: Task = "classification"
+
+    def frame(self, auxiliary: str = "confidence") -> Frame:
+        """A frame that remembers nothing; all variables in ``a+b`` have the same values, ``auto`` finds one."""
+        size = len(self.chi)
+        names = ["confidence"] if auxiliary == "auto" else auxiliary.split("+")
+        activations = np.column_stack([self.chi, np.sqrt(self.chi), np.arange(size) % 3, np.zeros(size)])
+        predictions = np.arange(size) % 4 if self.task == "classification" else scattered(size, step=431)
+        return Frame(size, self.task, dict.fromkeys(names, self.chi), activations, predictions)
+
+
+def scattered(size: int, step: int = 7919) -> FloatArray:
+    """Numbers in [0, 1) without visible order, the first of them 0; they repeat after 1,009."""
+    return (np.arange(size, dtype=np.int64) * step % 1009) / 1009
+
+
+def cases() -> list[Case]:
+    """Ordinary, constant, all-zero, tied auxiliary variables, one that dominates, 2 to 8 items, a perfect model."""
+    size = 60
+    chi = scattered(size)
+    shapes = {
+        "ordinary": chi,
+        "constant": np.full(size, 0.4),
+        "all zero": np.zeros(size),
+        "ties": np.floor(chi * 4) / 4,
+        "one dominates": np.where(np.arange(size) == 17, 1e9, chi),
+    }
+    large = [_case(name, values, task) for name, values in shapes.items() for task in _TASKS]
+    tiny = [_case(f"{count} items", scattered(count), task) for count in range(2, 9) for task in _TASKS]
+    perfect = [Case(f"nothing fails, {task}", chi, np.zeros(size), (2, 10, size), task) for task in _TASKS]
+    return [*large, *tiny, *perfect]
+
+
+_TASKS: tuple[Task, ...] = ("classification", "regression")
+
+
+def _case(name: str, chi: FloatArray, task: Task) -> Case:
+    """Losses that fall anywhere, items without auxiliary variable among them."""
+    size = len(chi)
+    amount = scattered(size, step=613) ** 2 + 0.01
+    losses = np.where(np.arange(size) % 3 == 0, 1.0 if task == "classification" else amount, 0.0)
+    budgets = tuple(range(2, size + 1)) if size < 10 else (2, 3, 10, 31, size)
+    return Case(f"{name}, {task}", chi, losses, budgets, task)

@@ -1,0 +1,224 @@
+"""What every design and every estimator must do, whoever wrote it.
+
+from fieldcheck.testing import check_design
+
+def test_mine():
+    check_design(MyDesign)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from fieldcheck import designs, estimators
+from fieldcheck.core.design import Design, spec
+from fieldcheck.core.errors import FieldcheckError, SampleError
+from fieldcheck.core.estimator import Estimator, MeanLoss
+from fieldcheck.core.frame import Frame
+from fieldcheck.core.registry import Registry
+from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.core.types import FloatArray
+from fieldcheck.testing.cases import Case, cases
+
+
+def check_design(design: Design | type[Design]) -> None:
+    """Raise AssertionError unless the design keeps its contract on every pool of ``cases``.
+
+    Same seed, same sample; a pure function of the frame, the labels of drawn items and the seed; exactly as many draws
+    as labels were asked for; an estimator that accepts the sample; records and command lines that give it back.
+    """
+    made = design() if isinstance(design, type) else design
+    _check_description(made)
+    _check_seeds_matter(made)
+    for case in cases():
+        for budget in case.budgets:
+            where = f"{spec(made)}, {case.name}, budget {budget}"
+            sample = _check_repeats(made, case, budget=budget, where=where)
+            _check_form(sample, budget=budget, size=len(case.chi), where=where)
+            _check_labels(made, case, sample, where=where)
+            _check_estimate(made, case, sample, where=where)
+
+
+def check_estimator(estimator: Estimator | type[Estimator], labelled: Iterable[Labelled] = ()) -> None:
+    """Raise AssertionError unless the estimator keeps its contract.
+
+    labelled
+        Samples to try it on; left out, those of every registered design that carries what the estimator needs.
+    """
+    made = estimator() if isinstance(estimator, type) else estimator
+    _require(isinstance(made, Estimator), f"{made!r} lacks a part of the protocol Estimator")
+    tried = [one for one in (labelled or _labelled_samples()) if made.needs <= _carried(one.sample)]
+    _require(bool(tried), f"{made.name}: no sample carries {sorted(made.needs)}")
+    for one in tried:
+        found = made.estimate(one, level=0.95)
+        _check_mean_loss(found, where=made.name)
+        if one.sample.frame is None:  # an estimator that predicts the rest of the pool may know better than the labels
+            _check_scales(made, one, found)
+        _check_levels(made, one)
+    _check_refusal(made, tried[0])
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
+def _auxiliary(design: Design) -> str:
+    return str(getattr(design, "auxiliary", "confidence"))
+
+
+def _check_description(design: Design) -> None:
+    """Its words are there, and its command line gives it back."""
+    _require(isinstance(design, Design), f"{design!r} lacks a part of the protocol Design")
+    for word in ("name", "title", "paper", "needs", "estimator"):
+        _require(bool(getattr(design, word)), f"{design!r} has no {word}")
+    _require(design.needs in ("nothing", "auxiliary", "activations"), f"{design.name}: needs '{design.needs}'")
+    _require(design.estimator in estimators.registry, f"{design.name}: no estimator '{design.estimator}'")
+    own: Registry[Design] = Registry("design", "fieldcheck.none", type(design))
+    again = own.build(spec(design), auxiliary=getattr(design, "auxiliary", None))
+    _require(again == design, f"'{spec(design)}' gives {again!r} instead of {design!r}")
+
+
+def _check_seeds_matter(design: Design) -> None:
+    case = cases()[0]
+    seen = {tuple(_draw(design, case, case.losses, budget=10, seed=seed).items.tolist()) for seed in range(20)}
+    _require(len(seen) > 1, f"{design.name}: twenty seeds give one and the same sample")
+
+
+def _draw(design: Design, case: Case, losses: FloatArray | None, *, budget: int, seed: int = 1) -> Sample:
+    """A draw from a frame that has not been used before."""
+    return design.draw(case.frame(_auxiliary(design)), losses, budget=budget, seed=seed)
+
+
+def _check_repeats(design: Design, case: Case, *, budget: int, where: str) -> Sample:
+    """Same seed, same sample: from a new frame, from a used one, and after another seed was asked for."""
+    frame: Frame = case.frame(_auxiliary(design))
+    chi = case.chi.copy()
+    first = design.draw(frame, case.losses, budget=budget, seed=1)
+    design.draw(frame, case.losses, budget=budget, seed=2)
+    again = design.draw(frame, case.losses, budget=budget, seed=1)
+    fresh = _draw(design, case, case.losses, budget=budget)
+    _require(_same(first, again) and _same(first, fresh), f"{where}: the same seed gives another sample")
+    _require(bool(np.array_equal(chi, case.chi)), f"{where}: the frame was changed")
+    return first
+
+
+def _check_form(sample: Sample, *, budget: int, size: int, where: str) -> None:
+    _require(sample.complete, f"{where}: incomplete although all labels are known")
+    _require(sample.draws == budget, f"{where}: {sample.draws} draws")
+    _require(sample.population == size, f"{where}: population {sample.population}")
+    _require(sample.items.dtype == np.int64, f"{where}: items are {sample.items.dtype}")
+    _require(bool(np.all((sample.items >= 0) & (sample.items < size))), f"{where}: an item outside the pool")
+    for name, values in sample.per_draw.items():
+        _require(len(values) == budget, f"{where}: {len(values)} values of '{name}'")
+        _require(bool(np.all(np.isfinite(values))), f"{where}: '{name}' is not finite")
+
+
+def _check_labels(design: Design, case: Case, sample: Sample, *, where: str) -> None:
+    """Labels matter only for items that were drawn, and only when they are there."""
+    budget, missing = sample.draws, np.full(len(case.chi), np.nan)
+    blind = _draw(design, case, None, budget=budget)
+    _require(_same(blind, _draw(design, case, missing, budget=budget)), f"{where}: reads a missing label")
+    _require(_begins(sample, blind), f"{where}: starts differently without labels")
+    others = np.ones(len(case.chi), dtype=bool)
+    others[sample.items] = False
+    changed = np.where(others, 1.0 - case.losses, case.losses)
+    _require(_same(sample, _draw(design, case, changed, budget=budget)), f"{where}: looks at items it did not draw")
+    for step in (1, 3, budget):
+        arrived = _as_labels_arrive(design, case, budget=budget, step=step, where=where)
+        _require(_same(sample, arrived), f"{where}: labels that arrive {step} at a time lead elsewhere")
+
+
+def _as_labels_arrive(design: Design, case: Case, *, budget: int, step: int, where: str) -> Sample:
+    """The sample when at most ``step`` labels are given between two draws."""
+    known = np.full(len(case.chi), np.nan)
+    sample = _draw(design, case, known, budget=budget)
+    while not sample.complete:
+        waiting = [item for item in sample.to_label().tolist() if math.isnan(known[item])]
+        _require(bool(waiting), f"{where}: waits for labels without naming an item")
+        known[waiting[:step]] = case.losses[waiting[:step]]
+        longer = _draw(design, case, known, budget=budget)
+        _require(_begins(longer, sample), f"{where}: further labels change what was drawn")
+        sample = longer
+    return sample
+
+
+def _check_estimate(design: Design, case: Case, sample: Sample, *, where: str) -> None:
+    """Its own estimator accepts the sample, and gives the same for its record."""
+    _require(sample.estimator == design.estimator, f"{where}: made for the estimator '{sample.estimator}'")
+    found = estimators.estimate(_label(sample, case))
+    _check_mean_loss(found, where=where)
+    restored = replace(Sample.from_record(json.loads(json.dumps(sample.as_record()))), frame=sample.frame)
+    _require(_same(sample, restored), f"{where}: its record gives another sample")
+    again = estimators.estimate(_label(restored, case))
+    _require(repr(again) == repr(found), f"{where}: its record gives another estimate")
+
+
+def _label(sample: Sample, case: Case) -> Labelled:
+    losses = case.losses[sample.items]
+    return Labelled(sample, losses, losses > 0, case.task)
+
+
+def _check_mean_loss(found: MeanLoss, *, where: str) -> None:
+    _require(math.isfinite(found.value), f"{where}: estimate {found.value}")
+    _require(found.variance >= -1e-12, f"{where}: variance {found.variance}")
+    _require(found.interval.low <= found.interval.high, f"{where}: interval {found.interval}")
+
+
+def _same(one: Sample, other: Sample) -> bool:
+    """To the last bit; the shortest text of a float is its own, and nan is written like nan."""
+    return repr(one.as_record()) == repr(other.as_record())
+
+
+def _begins(longer: Sample, shorter: Sample) -> bool:
+    start = longer.prefix(shorter.draws)
+    alike = all(np.array_equal(start.per_draw[name], values) for name, values in shorter.per_draw.items())
+    return alike and bool(np.array_equal(start.items, shorter.items))
+
+
+def _carried(sample: Sample) -> set[str]:
+    return {*sample.per_draw, *sample.constants}
+
+
+def _labelled_samples() -> Iterable[Labelled]:
+    for name in designs.registry:
+        design = designs.registry.build(name)
+        for case in cases():
+            for budget in case.budgets:
+                yield _label(_draw(design, case, case.losses, budget=budget), case)
+
+
+def _check_scales(estimator: Estimator, labelled: Labelled, found: MeanLoss) -> None:
+    """Losses in another unit give the estimate in that unit, and no losses give zero."""
+    twice = Labelled(labelled.sample, labelled.losses * 2, labelled.failed, "regression")
+    none = Labelled(labelled.sample, labelled.losses * 0, labelled.failed & False, labelled.task)
+    doubled = estimator.estimate(twice, level=0.95)
+    _require(math.isclose(doubled.value, 2 * found.value, abs_tol=1e-12), f"{estimator.name}: depends on the unit")
+    _require(estimator.estimate(none, level=0.95).value == 0, f"{estimator.name}: finds losses where there are none")
+
+
+def _check_levels(estimator: Estimator, labelled: Labelled) -> None:
+    """An interval that promises more is not narrower."""
+    narrow, wide = (estimator.estimate(labelled, level=level).interval for level in (0.5, 0.99))
+    fits = wide.low <= narrow.low + 1e-9 and narrow.high <= wide.high + 1e-9
+    _require(fits, f"{estimator.name}: 50 % interval {narrow} is not inside the 99 % one {wide}")
+
+
+def _check_refusal(estimator: Estimator, labelled: Labelled) -> None:
+    """Without what it needs it is refused, with an error that users understand."""
+    bare = Sample(labelled.sample.population, labelled.sample.items, labelled.sample.estimator)
+    own: Registry[Estimator] = estimators.registry
+    if not estimator.needs or estimator.name not in own:
+        return
+    try:
+        estimators.estimate(Labelled(bare, labelled.losses, labelled.failed), estimator=estimator.name)
+    except SampleError:
+        return
+    except FieldcheckError as error:
+        raise AssertionError(f"{estimator.name}: refuses a bare sample with {type(error).__name__}") from error
+    raise AssertionError(f"{estimator.name}: accepts a sample that lacks {sorted(estimator.needs)}")

@@ -1,0 +1,272 @@
+"""The whole way: sample, people label, estimate; it ends where ``assess`` ends with the same seed."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from .sheets import Run, fill, outcomes_of, read, rewrite, truth_of, write
+
+SAME = ("metric", "value", "interval", "standard_error", "labels", "failures", "population", "design", "auxiliary")
+BUDGET = 60
+AT_ONCE = (
+    *("srs", "srs:replace=yes", "css", "sups", "rhc", "ssrs", "ssrs:k=4", "2ups"),
+    *("deepest", "deepest:r=0.6,weights=selected"),
+)
+REGRESSION = ("srs", "css", "sups", "rhc", "ssrs", "2ups", "deepest")
+
+
+def needs(design: str, auxiliary: str) -> list[str]:
+    return [] if design.startswith("srs") else ["--auxiliary", auxiliary]
+
+
+def check_same(run: Run, sheet: Path, *assess: object) -> None:
+    """The estimate from the sheet is that of the simulated campaign, to the last bit."""
+    estimated, simulated = run("estimate", sheet, "--json"), run("assess", *assess, "--json")
+    assert (estimated.code, simulated.code) == (0, 0), estimated.err + simulated.err
+    assert {key: estimated.json[key] for key in SAME} == {key: simulated.json[key] for key in SAME}
+
+
+@pytest.mark.parametrize("design", AT_ONCE)
+@pytest.mark.parametrize("labels", [truth_of, outcomes_of])
+def test_labels_give_what_assess_gives(run: Run, tea: Path, design: str, labels: object) -> None:
+    asked = (tea, "--design", design, *needs(design, "confidence"), "--budget", BUDGET, "--seed", 5)
+    assert run("sample", *asked, "--out", "sheet.csv").code == 0
+    fill(Path("sheet.csv"), labels(tea))  # type: ignore[operator]
+    check_same(run, Path("sheet.csv"), *asked)
+
+
+@pytest.mark.parametrize("design", REGRESSION)
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_regression_numbers_give_what_assess_gives(run: Run, price: Path, design: str, loss: str) -> None:
+    asked = (price, "--design", design, *needs(design, "spread"), "--budget", BUDGET, "--seed", 5, "--loss", loss)
+    assert run("sample", *asked, "--out", "sheet.csv").code == 0
+    fill(Path("sheet.csv"), truth_of(price))
+    check_same(run, Path("sheet.csv"), *asked)
+
+
+def test_a_failure_threshold_travels_with_the_sheet(run: Run, price: Path) -> None:
+    asked = (price, "--budget", BUDGET, "--threshold", 0.3)
+    run("sample", *asked, "--out", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(price))
+    check_same(run, Path("sheet.csv"), *asked)
+
+
+def test_ces_takes_activations(run: Run, tea: Path, layer: Path) -> None:
+    asked = (tea, "--design", "ces:groups=20", "--budget", BUDGET, "--activations", layer)
+    assert run("sample", *asked, "--out", "sheet.csv").code == 0
+    fill(Path("sheet.csv"), truth_of(tea))
+    check_same(run, Path("sheet.csv"), *asked)
+
+
+@pytest.mark.parametrize("kind", ["tea", "price"])
+@pytest.mark.parametrize("design", ["gbs:batch=20", "gbs:batch=7,replace=yes"])
+def test_gbs_goes_on_in_rounds(run: Run, request: pytest.FixtureRequest, kind: str, design: str) -> None:
+    pool = request.getfixturevalue(kind)
+    auxiliary = "confidence" if kind == "tea" else "spread"
+    asked = (pool, "--design", design, "--auxiliary", auxiliary, "--budget", BUDGET, "--seed", 2)
+    complete = run("sample", *asked, "--out", "sheet.csv", "--json").json["complete"]
+    rounds = 0
+    while not complete:
+        fill(Path("sheet.csv"), truth_of(pool))
+        more = run("sample", pool, "--out", "sheet.csv", "--continue", "--json")
+        assert more.code == 0, more.err
+        complete, rounds = more.json["complete"], rounds + 1
+    fill(Path("sheet.csv"), truth_of(pool))
+    assert rounds >= 3
+    check_same(run, Path("sheet.csv"), *asked)
+
+
+def test_an_unfinished_gbs_sheet_says_so(run: Run, tea: Path) -> None:
+    run("sample", tea, "-d", "gbs:batch=20", "-a", "confidence", "-n", BUDGET, "-o", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea))
+    run("sample", tea, "-o", "sheet.csv", "--continue")
+    fill(Path("sheet.csv"), truth_of(tea))
+    assert "not asked for yet" in " ".join(run("estimate", "sheet.csv", "--json").json["warnings"])
+
+
+def test_continuing_keeps_labels_and_asks_only_for_new_ones(run: Run, tea: Path) -> None:
+    run("sample", tea, "-d", "gbs:batch=20", "-a", "confidence", "-n", BUDGET, "-o", "sheet.csv")
+    before = fill(Path("sheet.csv"), truth_of(tea))
+    done = run("sample", tea, "-o", "sheet.csv", "--continue", "--json")
+    after = read(Path("sheet.csv"))
+    assert after[: len(before)] == before
+    assert [row["id"] for row in after if not row["label"]] == done.json["to_label"]
+
+
+def test_continuing_keeps_what_people_wrote_beside_their_labels(run: Run, tea: Path) -> None:
+    run("sample", tea, "-d", "gbs:batch=20", "-a", "confidence", "-n", BUDGET, "-o", "sheet.csv")
+    rows = fill(Path("sheet.csv"), truth_of(tea))
+    rewrite(Path("sheet.csv"), [{"who": "Ada", **row, "remark": f"=cup {at}"} for at, row in enumerate(rows)])
+    assert run("sample", tea, "-o", "sheet.csv", "--continue").code == 0
+    after = read(Path("sheet.csv"))
+    assert list(after[0]) == ["id", "kind", "label", "who", "remark"]
+    assert [row["remark"] for row in after[: len(rows)]] == [f"'=cup {at}" for at in range(len(rows))]
+    assert {row["who"] for row in after[: len(rows)]} == {"Ada"}
+    assert {row["who"] for row in after[len(rows) :]} == {""}
+
+
+def test_items_drawn_twice_are_labelled_once(run: Run, tea: Path) -> None:
+    run("sample", tea, "--design", "srs:replace=yes", "--budget", 200, "--out", "sheet.csv")
+    ids = [row["id"] for row in read(Path("sheet.csv"))]
+    assert len(ids) == len(set(ids)) < 200
+
+
+def _semicolons(path: Path) -> None:
+    rows = read(path)
+    text = "\n".join(";".join(f'"{cell}"' for cell in row) for row in [list(rows[0]), *(r.values() for r in rows)])
+    path.write_text(text, encoding="utf-8")
+
+
+def _shuffled(path: Path) -> None:
+    rows = read(path)
+    random.Random(1).shuffle(rows)  # noqa: S311 -- any order
+    rewrite(path, rows)
+
+
+def _with_mark(path: Path) -> None:
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+
+
+def _unix_to_windows(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+
+
+def _extra_columns(path: Path) -> None:
+    rewrite(path, [{"who": "Ada", **row, "remark": "easy; really"} for row in read(path)])
+
+
+def _tabs(path: Path) -> None:
+    rows = read(path)
+    path.write_text("\n".join("\t".join(row) for row in [list(rows[0]), *(r.values() for r in rows)]), encoding="utf-8")
+
+
+def _blank_lines(path: Path) -> None:
+    path.write_text(path.read_text(encoding="utf-8") + ",,\n\n", encoding="utf-8")
+
+
+def _decomposed(path: Path) -> None:
+    import unicodedata
+
+    path.write_text(unicodedata.normalize("NFD", path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _shouted(path: Path) -> None:
+    rewrite(path, [{**row, "label": row["label"].upper()} for row in read(path)])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(_semicolons, _shuffled, _with_mark, _unix_to_windows, _extra_columns),
+        *(_tabs, _blank_lines, _decomposed, _shouted),
+    ],
+)
+def test_what_spreadsheets_do_to_a_sheet_does_not_matter(run: Run, tea: Path, change: object) -> None:
+    run("sample", tea, "--budget", 30, "--out", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea))
+    plain = run("estimate", "sheet.csv", "--json")
+    change(Path("sheet.csv"))  # type: ignore[operator]
+    assert run("estimate", "sheet.csv", "--json").out == plain.out != ""
+
+
+def test_whole_numbers_may_come_back_with_a_decimal_point(run: Run, tmp_path: Path) -> None:
+    pool = write(tmp_path / "digits.csv", ["id", "prediction"], ([item, item % 10] for item in range(40)))
+    run("sample", pool, "--budget", 20, "--out", "sheet.csv")
+    rows = [{"id": f"{row['id']}.0", "label": f"{int(row['id']) % 10}.0"} for row in read(Path("sheet.csv"))]
+    rewrite(Path("sheet.csv"), rows)
+    done = run("estimate", "sheet.csv", "--json").json
+    assert (done["value"], done["labels"]) == (1.0, 20)
+
+
+def test_zeros_before_a_number_may_be_lost(run: Run, tmp_path: Path) -> None:
+    pool = write(tmp_path / "files.csv", ["id", "prediction"], ([f"{item:05d}", "a"] for item in range(30)))
+    run("sample", pool, "--budget", 10, "--out", "sheet.csv")
+    rewrite(Path("sheet.csv"), [{"id": str(int(row["id"])), "label": "a"} for row in read(Path("sheet.csv"))])
+    assert run("estimate", "sheet.csv", "--json").json["labels"] == 10
+
+
+def test_truth_values_come_back_in_any_case(run: Run, tmp_path: Path) -> None:
+    pool = write(tmp_path / "spam.csv", ["id", "prediction"], ([item, item % 2 == 0] for item in range(30)))
+    run("sample", pool, "--budget", 10, "--out", "sheet.csv")
+    labels = {str(item): "TRUE" if item % 2 == 0 else "FALSE" for item in range(30)}
+    fill(Path("sheet.csv"), labels)
+    assert run("estimate", "sheet.csv", "--json").json["value"] == 1.0
+
+
+def test_formulas_are_written_harmless_and_matched_on_the_way_back(run: Run, tmp_path: Path) -> None:
+    names = ["=cmd()", "+a", "-b", "@c", "'=d", "plain", "-1.5e", "x"]
+    rows = ([name, "-yes" if at % 2 else "=no", f"={name}"] for at, name in enumerate(names))
+    pool = write(tmp_path / "evil.csv", ["id", "prediction", "remark"], rows)
+    run("sample", pool, "-d", "srs", "--budget", 8, "--out", "sheet.csv", "--show-predictions")
+    cells = [cell for row in read(Path("sheet.csv")) for cell in row.values() if cell]
+    assert not [cell for cell in cells if cell[0] in "=+-@\t\r"]
+    rewrite(Path("sheet.csv"), [{**row, "label": row["prediction"]} for row in read(Path("sheet.csv"))])
+    done = run("estimate", "sheet.csv", "--json").json
+    assert (done["value"], done["labels"]) == (1.0, 8)
+
+
+def test_labels_that_look_like_formulas_survive_further_rounds(run: Run, tmp_path: Path) -> None:
+    rows = ([item, "=a" if item % 2 else "-b", (item % 17) / 17] for item in range(60))
+    pool = write(tmp_path / "evil.csv", ["id", "prediction", "confidence"], rows)
+    run("sample", pool, "-d", "gbs:k=3,batch=5", "-n", 20, "-o", "sheet.csv")
+    for _ in range(3):
+        fill(Path("sheet.csv"), {str(item): "=a" if item % 2 else "-b" for item in range(60)})
+        assert run("sample", pool, "-o", "sheet.csv", "--continue").code == 0
+    fill(Path("sheet.csv"), {str(item): "=a" if item % 2 else "-b" for item in range(60)})
+    assert run("estimate", "sheet.csv", "--json").json["value"] == 1.0
+
+
+def test_a_pool_with_its_own_label_column_does_not_get_in_the_way(run: Run, tmp_path: Path) -> None:
+    rows = ([item, "a", "b" if item % 2 else "", "said"] for item in range(30))
+    pool = write(tmp_path / "partly.csv", ["id", "prediction", "Label", "note"], rows)
+    run("sample", pool, "--budget", 10, "--out", "sheet.csv")
+    assert list(read(Path("sheet.csv"))[0]) == ["id", "note", "label"]
+    fill(Path("sheet.csv"), {str(item): "a" for item in range(30)})
+    assert run("estimate", "sheet.csv", "--json").json["value"] == 1.0
+
+
+def test_long_documents_are_read_as_they_were_written(run: Run, tmp_path: Path) -> None:
+    pool = write(tmp_path / "docs.csv", ["id", "prediction", "text"], ([n, "a", "long " * 40_000] for n in range(4)))
+    run("sample", pool, "--budget", 3, "--out", "sheet.csv")
+    text = Path("sheet.csv").read_text(encoding="utf-8")
+    Path("sheet.csv").write_text(text.replace("long,\n", "long,a\n"), encoding="utf-8")
+    assert run("estimate", "sheet.csv", "--json").json["labels"] == 3
+
+
+def test_predictions_are_hidden_from_labellers_unless_asked_for(run: Run, tea: Path) -> None:
+    run("sample", tea, "--budget", 10, "--out", "hidden.csv")
+    run("sample", tea, "--budget", 10, "--out", "shown.csv", "--show-predictions")
+    assert list(read(Path("hidden.csv"))[0]) == ["id", "kind", "label"]
+    assert list(read(Path("shown.csv"))[0]) == ["id", "prediction", "kind", "label"]
+
+
+@pytest.mark.parametrize("design", ["srs", "css", "sups", "ssrs:k=3", "2ups", "deepest"])
+def test_the_first_labels_give_a_first_estimate(run: Run, tea: Path, design: str) -> None:
+    run("sample", tea, "-d", design, "-n", BUDGET, "-o", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea), first=30)
+    done = run("estimate", "sheet.csv", "--json")
+    assert done.code == 0, done.err
+    assert done.json["labels"] == 30
+    assert "not labelled yet" in " ".join(done.json["warnings"])
+
+
+def test_labels_after_a_gap_are_not_used_and_this_is_said(run: Run, tea: Path) -> None:
+    run("sample", tea, "-n", BUDGET, "-o", "sheet.csv")
+    rows = fill(Path("sheet.csv"), truth_of(tea))
+    rows[30]["label"] = ""
+    rewrite(Path("sheet.csv"), rows)
+    done = run("estimate", "sheet.csv", "--json").json
+    assert done["labels"] == 30
+    assert f"29 labels after the first gap, item '{rows[30]['id']}'" in " ".join(done["warnings"])
+
+
+def test_classes_that_the_model_never_predicts_are_failures_and_named(run: Run, tea: Path) -> None:
+    run("sample", tea, "-n", 30, "-o", "sheet.csv")
+    rows = fill(Path("sheet.csv"), truth_of(tea))
+    rows[4]["label"] = "coffee"
+    rewrite(Path("sheet.csv"), rows)
+    warnings = " ".join(run("estimate", "sheet.csv", "--json").json["warnings"])
+    assert f"first 'coffee' for item '{rows[4]['id']}' on line 6" in warnings

@@ -1,0 +1,102 @@
+"""Ctrl-C, closed pipes and fresh processes: what only shows from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .sheets import CODE
+
+BENCH = ("--design", "srs,gbs,deepest", "--budget", "20,40,60,80", "--repetitions", "150")
+
+
+def start(*words: object, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "fieldcheck", *map(str, words)],
+        cwd=folder,
+        env=os.environ | CODE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_cells(journal: Path, cells: int, child: subprocess.Popen[str]) -> None:
+    """Until so many cells are on disk."""
+    while child.poll() is None:
+        if journal.exists() and len(journal.read_bytes().splitlines()) > cells:
+            return
+        time.sleep(0.01)
+    pytest.fail(f"ended before it could be interrupted: {child.communicate()}")
+
+
+def members(group: int) -> list[str]:
+    """Processes of a group that still run."""
+    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat=,args="], capture_output=True, text=True, check=True)  # noqa: S607
+    lines = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+    return [line[2] for line in lines if line[0] == str(group) and not line[1].startswith("Z")]
+
+
+def rows(path: Path) -> list[dict[str, object]]:
+    found = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return [{key: value for key, value in row.items() if key != "cpu_seconds"} for row in found]
+
+
+@pytest.mark.parametrize(("jobs", "whole_group"), [(1, True), (2, False)])
+def test_an_interrupted_bench_stops_at_once_and_goes_on_later(
+    tea: Path, tmp_path: Path, jobs: int, whole_group: bool
+) -> None:
+    asked = ("bench", tea, *BENCH, "--jobs", jobs, "--json", "rows.json")
+    child = start(*asked, "--resume", "journal", folder=tmp_path)
+    wait_for_cells(tmp_path / "journal", 2, child)
+    (os.killpg if whole_group else os.kill)(child.pid, signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (130, "")
+    assert err.splitlines() == ["interrupted; files that were complete are kept"]
+    assert members(child.pid) == []
+    assert not (tmp_path / "rows.json").exists()
+    kept = len((tmp_path / "journal").read_bytes().splitlines())
+    resumed = start(*asked, "--resume", "journal", folder=tmp_path)
+    assert resumed.communicate(timeout=120)[1].splitlines()[-1] == "rows: rows.json"
+    assert 3 <= kept < len((tmp_path / "journal").read_bytes().splitlines()) == 13
+    if jobs == 1:
+        whole = start("bench", tea, *BENCH, "--json", "whole.json", folder=tmp_path)
+        whole.communicate(timeout=120)
+        assert rows(tmp_path / "rows.json") == rows(tmp_path / "whole.json")
+
+
+@pytest.mark.parametrize("words", ["designs", "designs --json", "assess tea.csv --budget 20", "--version", "bench -h"])
+def test_a_closed_pipe_is_not_an_error_to_talk_about(tea: Path, tmp_path: Path, words: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "fieldcheck", *words.split()]
+    env = os.environ | CODE
+    done = subprocess.run(command, cwd=tmp_path, env=env, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert done.stderr == b""
+
+
+def test_bad_input_from_outside(tmp_path: Path) -> None:
+    child = start("assess", "nowhere.csv", folder=tmp_path)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (2, "")
+    assert err.startswith("PoolError: nowhere.csv")
+    assert "Traceback" not in err
+
+
+def test_an_unexpected_error_is_short_unless_asked_for(tmp_path: Path) -> None:
+    code = "import fieldcheck.cli as c, sys; c.app = lambda **_: 1 / 0; c.main()"
+    for debug, traceback in (("", False), ("1", True)):
+        env = {**os.environ, **CODE, "FIELDCHECK_DEBUG": debug}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
+        assert ("Traceback" in done.stderr) is traceback
+        assert "ZeroDivisionError" in done.stderr
+        assert traceback or done.returncode == 3

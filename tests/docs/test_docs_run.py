@@ -1,0 +1,91 @@
+"""Every command and every Python block of the README and the docs runs as it is written."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fieldcheck as fc
+from fieldcheck.cli.demo import demo
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+COMMAND = re.compile(r"^\$ (fieldcheck .*?)(?:\s+#.*)?$", re.MULTILINE)
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+)\)")
+
+
+@pytest.fixture(scope="module")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs") / "demo"
+    demo(out=folder, seed=0, repetitions=2)
+    return folder
+
+
+@pytest.fixture
+def workplace(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder as the pages assume it: the demo's results, and a pool under the name that the README uses."""
+    shutil.copytree(demo_folder, tmp_path / "demo")
+    shutil.copy(demo_folder / "pool.csv", tmp_path / "pool.csv")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fill_in(sheet: Path, pool: fc.Pool) -> None:
+    """Label what is not labelled yet, as a person would who knows the truth."""
+    rows = list(csv.DictReader(sheet.open(encoding="utf-8")))
+    for row in rows:
+        row["label"] = pool.classes[int(pool.target[pool.position_of([row["id"]])[0]])]
+    with sheet.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_run(page: Path, workplace: Path) -> None:
+    commands = COMMAND.findall(page.read_text(encoding="utf-8"))
+    pool = fc.load(workplace / "pool.csv")
+    for command in commands:
+        words = shlex.split(command)
+        done = subprocess.run([sys.executable, "-m", "fieldcheck", *words[1:]], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        if words[1] == "sample":
+            fill_in(Path(words[words.index("--out") + 1]), pool)
+        if words[-1] == "--json":
+            json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_run(page: Path, workplace: Path) -> None:
+    for block in PYTHON.findall(page.read_text(encoding="utf-8")):
+        done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{block}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link]
+    assert [link for link in targets if not (page.parent / link).exists()] == []
+
+
+def test_every_verb_and_option_is_in_the_docs() -> None:
+    """A verb without a line in the docs, or a documented one that is gone, fails here."""
+    from fieldcheck.cli import app
+
+    verbs = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `fieldcheck (\w+)", text, re.MULTILINE)) == verbs
+
+
+def test_every_design_is_in_the_docs() -> None:
+    text = (ROOT / "docs" / "techniques.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(fc.designs.registry)

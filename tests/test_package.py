@@ -1,0 +1,76 @@
+"""The package as a whole: what it exports, what it costs to import, what it ships."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import resource
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+import fieldcheck
+from fieldcheck.core.versions import versions
+
+HEAVY = (
+    *("torch", "tensorflow", "keras", "jax", "onnxruntime", "transformers"),
+    *("pandas", "pyarrow", "sklearn", "scipy.stats", "matplotlib"),
+)
+SUBPACKAGES = frozenset({"designs", "estimators"})
+"""Modules that are part of the public interface; others are there because something imported them."""
+
+
+def test_all_is_what_is_public() -> None:
+    public = {
+        name
+        for name, value in vars(fieldcheck).items()
+        if not name.startswith("_") and name != "annotations" and (name in SUBPACKAGES or not inspect.ismodule(value))
+    }
+    assert set(fieldcheck.__all__) == public
+
+
+def test_all_is_sorted_and_of_a_size_to_remember() -> None:
+    assert fieldcheck.__all__ == sorted(fieldcheck.__all__)
+    assert len(set(fieldcheck.__all__)) == len(fieldcheck.__all__)
+    assert 15 <= len(fieldcheck.__all__) <= 25
+
+
+@pytest.mark.parametrize("name", fieldcheck.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    assert (getattr(fieldcheck, name).__doc__ or "").strip()
+
+
+def test_version_is_that_of_the_metadata() -> None:
+    try:
+        installed = version("fieldcheck")
+    except PackageNotFoundError:
+        pytest.skip("fieldcheck runs from its source tree and is not installed")
+    assert versions()["fieldcheck"] == installed
+    pyproject = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    assert re.search(r'^version = "(.+)"$', pyproject, re.MULTILINE).group(1) == installed  # type: ignore[union-attr]
+
+
+def _import_in_a_fresh_process(code: str) -> tuple[float, str]:
+    """Processor seconds of the child, and what it printed."""
+    env = os.environ | {"PYTHONPATH": str(Path(fieldcheck.__file__).parents[1])}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+
+def test_importing_costs_less_than_half_a_second_of_processor_time() -> None:
+    assert min(_import_in_a_fresh_process("import fieldcheck")[0] for _ in range(3)) < 0.5
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    _, loaded = _import_in_a_fresh_process("import fieldcheck, sys; print(*sys.modules, sep='\\n')")
+    assert set(HEAVY) & set(loaded.split()) == set()
+
+
+def test_type_information_is_shipped() -> None:
+    assert (Path(fieldcheck.__file__).parent / "py.typed").is_file()
