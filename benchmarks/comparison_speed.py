@@ -2,8 +2,9 @@
 
     python benchmarks/comparison_speed.py [SUBJECT.csv]
 
-Without a subject a synthetic one of the same size as the published model_D (33,500 items) is made. The unit is the time that numpy
-takes to sort the pool's auxiliary variable once, measured in the same run: ratios to it carry over to other machines.
+Without a subject a synthetic one of the same size as the published model_D (33,500 items) is made. The unit is the
+time that numpy takes to sort the pool's auxiliary variable once, measured in the same run: ratios to it carry over to
+other machines.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ def main() -> None:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.monotonic()
         subprocess.run(
-            [sys.executable, "-m", "fieldcheck", "bench", str(subject), "--design", DESIGNS]
-            + ["--auxiliary", "confidence,dsa,lsa", "--budget", "50,100,200,400,800", "--repetitions", "30"]
-            + ["--json", str(Path(folder) / "rows.json")],
+            [
+                *(sys.executable, "-m", "fieldcheck", "bench", str(subject), "--design", DESIGNS),
+                *("--auxiliary", "confidence,dsa,lsa", "--budget", "50,100,200,400,800", "--repetitions", "30"),
+                *("--json", str(Path(folder) / "rows.json")),
+            ],
             check=True,
         )
         wall = time.monotonic() - started

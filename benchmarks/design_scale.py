@@ -2,8 +2,9 @@
 
     python benchmarks/design_scale.py
 
-Each measurement runs in a process of its own, so that its peak memory is its own. CES is set beside one pass over the activations (their
-minimum and maximum), measured in the same process; DeepEST beside the running sum of its auxiliary variable.
+Each measurement runs in a process of its own, so that its peak memory is its own. CES is set beside one pass over the
+activations (their minimum and maximum), measured in the same process; DeepEST beside the running sum of its auxiliary
+variable.
 """
 
 from __future__ import annotations

@@ -1,15 +1,18 @@
-"""All techniques on all subjects of a folder: coverage, error and failures; and the rows that `fieldcheck recommend` answers from.
+"""All techniques on all subjects of a folder: coverage, error, failures; and the rows that `recommend` answers from.
 
     python benchmarks/published_subjects.py FOLDER [--repetitions 1000] [--jobs 2] [--write]
 
-FOLDER holds labelled pools (the published subjects, which are not part of this project). Goes on where it stopped (measured.journal in the
-folder of results). --write replaces src/fieldcheck/bench/measured.json. The table is printed as Markdown.
+FOLDER holds labelled pools (the published subjects, which are not part of this project). Goes on where it stopped
+(measured.journal in the folder of results). --write replaces src/fieldcheck/bench/measured.json. The table is printed
+as Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,32 +43,39 @@ def main() -> None:
     result = bench.run(plan, jobs=given.jobs, progress=tell, resume=HERE / "results" / "measured.journal")
     print(f"{given.repetitions} repetitions a cell\n")
     for task in ("classification", "regression"):
-        rows = [row for row in result.fair_rows() if row["task"] == task]
-        print(f"## {task}\n")
-        print("Smallest coverage over subjects and auxiliary variables, and mean coverage:\n")
-        table(rows, lambda cell: f"{min(r['coverage'] for r in cell):.3f} / {np.mean([r['coverage'] for r in cell]):.3f}")
-        print("\nRMSE relative to srs, geometric mean:\n")
-        table(rows, lambda cell: f"{geometric(cell, 'rmse', rows):.2f}")
-        print("\nFailures relative to srs, geometric mean:\n")
-        table(rows, lambda cell: f"{geometric(cell, 'failures_mean', rows):.2f}")
-        print()
+        tell_task(task, [row for row in result.fair_rows() if row["task"] == task])
     if given.write:
         target = HERE.parent / "src" / "fieldcheck" / "bench" / "measured.json"
         target.write_text(bench.compact_json(result), encoding="utf-8")
         print(f"wrote {target.relative_to(HERE.parent)}", file=sys.stderr)
 
 
-def table(rows: list[Row], show) -> None:  # type: ignore[no-untyped-def]
-    print("| design | " + " | ".join(map(str, BUDGETS)) + " |\n|---" * 1 + "|---" * len(BUDGETS) + "|")
+def tell_task(task: str, rows: list[Row]) -> None:
+    print(f"## {task}\n\nSmallest coverage over subjects and auxiliary variables, and mean coverage:\n")
+    table(rows, coverage)
+    for name, key in (("RMSE", "rmse"), ("Failures", "failures_mean")):
+        print(f"\n{name} relative to srs, geometric mean:\n")
+        table(rows, partial(geometric, key=key, rows=rows))
+    print()
+
+
+def coverage(cell: list[Row]) -> str:
+    values = [row["coverage"] for row in cell]
+    return f"{min(values):.3f} / {np.mean(values):.3f}"
+
+
+def table(rows: list[Row], show: Callable[[list[Row]], str]) -> None:
+    print("| design | " + " | ".join(map(str, BUDGETS)) + " |")
+    print("|---" * (len(BUDGETS) + 1) + "|")
     for design in DESIGNS:
         cells = [[row for row in rows if row["design"] == design and row["budget"] == budget] for budget in BUDGETS]
         print(f"| {design} | " + " | ".join(show(cell) if cell else "" for cell in cells) + " |")
 
 
-def geometric(cell: list[Row], key: str, rows: list[Row]) -> float:
+def geometric(cell: list[Row], *, key: str, rows: list[Row]) -> str:
     baseline = {(r["subject"], r["budget"]): r[key] for r in rows if r["design"] == "srs"}  # type: ignore[literal-required]
     ratios = [r[key] / baseline[r["subject"], r["budget"]] for r in cell]  # type: ignore[literal-required]
-    return float(np.exp(np.mean(np.log(ratios))))
+    return f"{np.exp(np.mean(np.log(ratios))):.2f}"
 
 
 def tell(done: int, total: int, cell: bench.Cell) -> None:

@@ -54,21 +54,22 @@ def test_version_is_that_of_the_metadata() -> None:
     assert re.search(r'^version = "(.+)"$', pyproject, re.MULTILINE).group(1) == installed  # type: ignore[union-attr]
 
 
-def _import_in_a_fresh_process(code: str) -> tuple[float, str]:
-    """Processor seconds of the child, and what it printed."""
-    env = os.environ | {"PYTHONPATH": str(Path(fieldcheck.__file__).parents[1])}
+def _import_in_a_fresh_process(code: str, folder: Path) -> tuple[float, str]:
+    """Processor seconds of the child, and what it printed; it keeps compiled modules, as an installed package does."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    env |= {"PYTHONPATH": str(Path(fieldcheck.__file__).parents[1]), "PYTHONPYCACHEPREFIX": str(folder)}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
-def test_importing_costs_less_than_half_a_second_of_processor_time() -> None:
-    assert min(_import_in_a_fresh_process("import fieldcheck")[0] for _ in range(3)) < 0.5
+def test_importing_costs_less_than_half_a_second_of_processor_time(tmp_path: Path) -> None:
+    assert min(_import_in_a_fresh_process("import fieldcheck", tmp_path)[0] for _ in range(4)) < 0.5
 
 
-def test_importing_loads_nothing_heavy() -> None:
-    _, loaded = _import_in_a_fresh_process("import fieldcheck, sys; print(*sys.modules, sep='\\n')")
+def test_importing_loads_nothing_heavy(tmp_path: Path) -> None:
+    _, loaded = _import_in_a_fresh_process("import fieldcheck, sys; print(*sys.modules, sep='\\n')", tmp_path)
     assert set(HEAVY) & set(loaded.split()) == set()
 
 

@@ -50,7 +50,7 @@ def rows(path: Path) -> list[dict[str, object]]:
     return [{key: value for key, value in row.items() if key != "cpu_seconds"} for row in found]
 
 
-@pytest.mark.parametrize(("jobs", "whole_group"), [(1, True), (2, False)])
+@pytest.mark.parametrize(("jobs", "whole_group"), [(1, True), (2, False), (2, True)])
 def test_an_interrupted_bench_stops_at_once_and_goes_on_later(
     tea: Path, tmp_path: Path, jobs: int, whole_group: bool
 ) -> None:
@@ -78,7 +78,7 @@ def test_a_closed_pipe_is_not_an_error_to_talk_about(tea: Path, tmp_path: Path, 
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "fieldcheck", *words.split()]
-    env = os.environ | CODE
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | CODE
     done = subprocess.run(command, cwd=tmp_path, env=env, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert done.stderr == b""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 
 from fieldcheck.bench.journal import Journal, key_of
@@ -105,11 +107,31 @@ def _measure(workshop: Workshop, missing: Sequence[Cell], *, jobs: int) -> Itera
         min(jobs, len(missing)), mp_context=context, initializer=_open, initargs=(workshop.plan,)
     )
     with executor:
-        pending = [executor.submit(_measure_here, cell) for cell in missing]
+        with _deaf():
+            pending = [executor.submit(_measure_here, cell) for cell in missing]
+        workers = multiprocessing.active_children()
         try:
             yield from (_unwrap(one) for one in as_completed(pending))
+        except BaseException:
+            # What is under way is lost either way: whoever stops a bench does not want to wait for it.
+            for worker in workers:
+                worker.terminate()
+            raise
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that start here do not hear Ctrl-C; this one does, and stops them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _unwrap(one: Future[CellResult]) -> CellResult:

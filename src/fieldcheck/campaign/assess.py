@@ -16,6 +16,7 @@ from fieldcheck.campaign.field import Field
 from fieldcheck.campaign.simulate import play
 from fieldcheck.core.design import Design, spec
 from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.frame import Frame
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
@@ -24,7 +25,7 @@ from fieldcheck.core.versions import versions
 
 def assess(
     pool: Pool | str | Path,
-    design: Design | str = "srs",
+    design: Design | str = "waves",
     *,
     budget: int,
     seed: int = 0,
@@ -83,7 +84,7 @@ def estimate(
         design=spec(design),
         design_title=design.title,
         paper=design.paper,
-        auxiliary=auxiliary_of(design),
+        auxiliary=auxiliary_of(design) if labelled.sample.frame is None else _named(labelled.sample.frame),
         budget=budget,
         seed=seed,
         mean_loss=found.value,
@@ -94,6 +95,10 @@ def estimate(
         warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled, design)),
         versions=versions(),
     )
+
+
+def _named(frame: Frame) -> str:
+    return "+".join(frame.auxiliary) or "none"
 
 
 def _few(labelled: Labelled, design: Design) -> tuple[str, ...]:

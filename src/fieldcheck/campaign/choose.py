@@ -49,7 +49,7 @@ def auxiliary_names(design: Design, pool: Pool) -> Sequence[str]:
 
 def choose(
     pool: Pool | str | Path,
-    design: Design | str = "srs",
+    design: Design | str = "waves",
     *,
     budget: int,
     seed: int,

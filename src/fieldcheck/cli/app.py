@@ -8,10 +8,12 @@ import typer
 
 from fieldcheck.cli.assess import assess
 from fieldcheck.cli.bench import bench
+from fieldcheck.cli.compare import compare
 from fieldcheck.cli.demo import demo
 from fieldcheck.cli.designs import designs
 from fieldcheck.cli.estimate import estimate
 from fieldcheck.cli.recommend import recommend
+from fieldcheck.cli.reuse import reuse
 from fieldcheck.cli.sample import sample
 from fieldcheck.core.versions import versions
 
@@ -23,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
-for verb in (demo, designs, assess, sample, estimate, bench, recommend):
+for verb in (demo, designs, assess, sample, estimate, compare, reuse, bench, recommend):
     app.command()(verb)
 
 

@@ -6,15 +6,25 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.markup import escape
 
 from fieldcheck import campaign, report
+from fieldcheck.campaign.stop import Certify, HalfWidth, assess_until
+from fieldcheck.campaign.verdict import Verdict
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_estimate, show_json, tell
+from fieldcheck.cli.show import fitted, show_estimate, show_facts, show_json, tell
+from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.estimate import Estimate
+
+FIXED = ("budget", "metric", "activations")
+"""Options of a campaign with a fixed number of labels."""
 
 
 def assess(
+    context: typer.Context,
     pool: options.PoolFile,
-    design: options.DesignSpec = "srs",
+    design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
     budget: options.Budget = 200,
     seed: options.Seed = 0,
@@ -28,30 +38,110 @@ def assess(
     task: options.TaskName = None,
     shift: options.Shift = None,
     encoding: options.Encoding = None,
+    half_width: Annotated[
+        float | None, typer.Option(help="Label until the interval is this narrow: 0.02 is ± 2 points. waves or srs.")
+    ] = None,
+    certify: Annotated[
+        float | None, typer.Option(help="Label until it is clear whether the accuracy is at least this. waves or srs.")
+    ] = None,
+    formal: Annotated[
+        bool, typer.Option("--formal", help="With --half-width: always go by the guarded interval.")
+    ] = False,
+    max_labels: Annotated[
+        int | None, typer.Option(help="With --half-width or --certify: where to give up (5000, or the whole pool).")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Also write a report to look at.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Simulate one labelling campaign on a pool whose truth is known, and show the estimate beside the truth."""
+    rule = _rule(context, half_width, certify, formal=formal, max_labels=max_labels)
     options.check_outputs(html)
     items = options.load_pool(pool, truth=truth, columns=columns, task=task, shift=shift, encoding=encoding)
-    result = campaign.assess(
-        items,
-        design,
-        auxiliary=auxiliary,
-        budget=budget,
-        seed=seed,
-        level=level,
-        loss=options.check_loss(loss),
-        threshold=threshold,
-        activations=options.load_activations(activations),
-    )
-    result = result if metric is None else result.as_metric(metric)
+    result: Estimate | Verdict
+    if rule is not None:
+        result = assess_until(
+            items,
+            rule,
+            design,
+            max_labels=max_labels,
+            seed=seed,
+            auxiliary=auxiliary,
+            level=level,
+            loss=options.check_loss(loss),
+            threshold=threshold,
+        )
+    else:
+        result = campaign.assess(
+            items,
+            design,
+            auxiliary=auxiliary,
+            budget=budget,
+            seed=seed,
+            level=level,
+            loss=options.check_loss(loss),
+            threshold=threshold,
+            activations=options.load_activations(activations),
+        )
+        result = result if metric is None else result.as_metric(metric)
     for note in items.notes:
         tell(f"note: {note}")
+    _show(result, as_json=as_json)
+    if html is not None:
+        report.write_text(html, _page(result))
+        tell(f"report: {html}")
+
+
+def _rule(
+    context: typer.Context, half_width: float | None, certify: float | None, *, formal: bool, max_labels: int | None
+) -> HalfWidth | Certify | None:
+    """The stop rule that was asked for; options that do not go together are refused."""
+    if half_width is not None and certify is not None:
+        raise FieldcheckError("--half-width together with --certify", rule="one stop rule at a time")
+    if half_width is None and certify is None:
+        if formal or max_labels is not None:
+            raise FieldcheckError(
+                "--formal or --max-labels without a stop rule",
+                rule="they belong to --half-width and --certify",
+                hint="--budget for a fixed number of labels",
+            )
+        return None
+    for name in FIXED:
+        if _is_given(context, name):
+            raise FieldcheckError(
+                f"--{name} together with a stop rule",
+                rule="a stop rule decides how many labels are taken, on the scale of the pool's first metric",
+                hint="--max-labels to limit them" if name == "budget" else f"leave out --{name}",
+            )
+    if certify is not None:
+        return Certify(certify)
+    return None if half_width is None else HalfWidth(half_width, formal=formal)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _show(result: Estimate | Verdict, *, as_json: bool) -> None:
     if as_json:
         show_json(result.to_dict())
+    elif isinstance(result, Verdict):
+        _show_verdict(result)
     else:
         show_estimate(result)
-    if html is not None:
-        report.write_text(html, report.estimate_page(result))
-        tell(f"report: {html}")
+
+
+def _show_verdict(verdict: Verdict) -> None:
+    """The decision first, then what it rests on, then the estimate at the stop."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{escape(fitted(console, verdict.sentence()))}[/bold]")
+    show_facts(console, verdict.facts())
+    show_estimate(verdict.estimate)
+
+
+def _page(result: Estimate | Verdict) -> str:
+    if isinstance(result, Verdict):
+        return report.estimate_page(
+            result.estimate, exhibits=[result.chart(), result.table()], lead=[result.sentence()]
+        )
+    return report.estimate_page(result)

@@ -17,7 +17,7 @@ from fieldcheck.cli.show import on_terminal, progress, show_table, tell
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.exhibit import Exhibit, Table
 
-ALL_DESIGNS = "srs,css,sups,rhc,ssrs,gbs,2ups,deepest"
+ALL_DESIGNS = "waves,srs,css,sups,rhc,ssrs,gbs,2ups,deepest"
 KEYS = ("design", "auxiliary", "budget", "mean", "bias", "rmse", "failures_mean", "coverage", "width_mean")
 """Of a row, what the terminal shows."""
 

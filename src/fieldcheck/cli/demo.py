@@ -18,7 +18,7 @@ from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
-DESIGNS = ("srs", "css", "sups", "rhc", "ssrs", "gbs", "2ups", "ces", "deepest")
+DESIGNS = ("waves", "srs", "css", "sups", "rhc", "ssrs", "gbs", "2ups", "ces", "deepest")
 
 
 def demo(
@@ -34,7 +34,7 @@ def demo(
     activations = out / "activations.npy"
     np.save(activations, field.activations)
     one_each = [_campaign(field, design, seed) for design in DESIGNS]
-    main = one_each[DESIGNS.index("ssrs")]
+    main = one_each[DESIGNS.index("waves")]
     show_estimate(main)
     plan = comparison.Plan(
         subjects=[field.pool],
@@ -110,8 +110,10 @@ def _beside_each_other(estimates: list[Estimate]) -> Exhibit:
 def _failures(field: DigitsField, estimate: Estimate, seed: int) -> report.ImageStrip:
     """Failures that the campaign exposed."""
     pool = field.pool
-    sample = campaign.choose(pool, estimate.design, auxiliary=estimate.auxiliary, budget=BUDGET, seed=seed)
     losses = pool.losses()
+    sample = campaign.choose(
+        pool, estimate.design, auxiliary=estimate.auxiliary, budget=BUDGET, seed=seed, losses=losses
+    )
     shown = [item for item in sample.to_label().tolist() if losses[item] > 0][:24]
     pictures = tuple(
         report.Picture(

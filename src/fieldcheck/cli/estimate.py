@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from fieldcheck import campaign, report
+from fieldcheck import campaign, report, sources
+from fieldcheck.campaign.answers import Answer
+from fieldcheck.campaign.metrics import Metrics, metrics, true_classes_of
+from fieldcheck.campaign.slices import Slices, slices
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_estimate, show_json, tell
+from fieldcheck.cli.show import show_estimate, show_json, show_table, tell
+from fieldcheck.core.errors import SampleError
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.exhibit import Exhibit, Matrix, Table
+from fieldcheck.core.pool import Pool
 
 
 def estimate(
@@ -22,18 +31,100 @@ def estimate(
     ] = None,
     level: options.Level = 0.95,
     metric: Annotated[str | None, typer.Option(help="Regression: 1-mse (default), mse, rmse, mae, 1-mae.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="COLUMN", help="Also for each part of the pool: by prediction, or any column."),
+    ] = None,
+    wanted: Annotated[
+        str | None,
+        typer.Option("--metrics", help="Also these, between commas: accuracy, precision, recall, f1, confusion."),
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Also write a report to look at.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate the accuracy of the whole pool from a filled-in file."""
     options.check_outputs(html)
     drawn = campaign.read_sheet(sheet)
-    result = drawn.estimate(campaign.read_answers(sheet, drawn), campaign.read_pool(sheet, drawn, pool), level=level)
+    answers = campaign.read_answers(sheet, drawn)
+    names = options.split_list(wanted or "")
+    items = _pool(sheet, drawn, pool) if by or names else campaign.read_pool(sheet, drawn, pool)
+    result = drawn.estimate(answers, items, level=level)
     result = result if metric is None else result.as_metric(metric)
+    parts, more = _detail(drawn, answers, items, by=by or (), names=names, level=level)
     if as_json:
-        show_json(result.to_dict())
+        show_json(_as_dict(result, parts, more))
     else:
-        show_estimate(result)
+        _show(result, parts, more)
     if html is not None:
-        report.write_text(html, report.estimate_page(result))
+        exhibits: list[Exhibit] = [one for part in parts for one in (part.chart(), part.table())]
+        exhibits += more.exhibits() if more is not None else []
+        report.write_text(html, report.estimate_page(result, exhibits=exhibits))
         tell(f"report: {html}")
+
+
+def _pool(path: Path, sheet: campaign.Sheet, given: Path | None) -> Pool:
+    """The pool, also where the estimate itself could do without."""
+    if sheet.needs_pool and (found := campaign.read_pool(path, sheet, given)) is not None:
+        return found
+    places = [given] if given else [Path(sheet.pool_file), path.parent / Path(sheet.pool_file).name]
+    there = next((place for place in places if place.is_file()), None)
+    if there is None:
+        raise SampleError(
+            f"{places[0]}: not found",
+            rule="slices and metrics need the pool that the sample was drawn from",
+            hint="--pool FILE",
+        )
+    return sources.load(there, **sheet.pool_options)
+
+
+def _detail(
+    sheet: campaign.Sheet,
+    answers: Mapping[str, Answer],
+    pool: Pool | None,
+    *,
+    by: Sequence[str],
+    names: Sequence[str],
+    level: float,
+) -> tuple[list[Slices], Metrics | None]:
+    """Slices and metrics, where they are asked for."""
+    if pool is None or not (by or names):
+        return [], None
+    labelled, _ = sheet.labelled(answers, pool)
+    parts = [slices(labelled, pool, column, level=level, loss=sheet.loss) for column in by]
+    if not names:
+        return parts, None
+    truth = None if sheet.task == "regression" else true_classes_of(labelled, pool, answers)
+    return parts, metrics(labelled, pool, truth, names, level=level)
+
+
+def _as_dict(result: Estimate, parts: Sequence[Slices], more: Metrics | None) -> dict[str, Any]:
+    found = result.to_dict()
+    if parts:
+        found["slices"] = [part.to_dict() for part in parts]
+    if more is not None:
+        found["metrics"] = more.to_dict()
+    return found
+
+
+def _show(result: Estimate, parts: Sequence[Slices], more: Metrics | None) -> None:
+    show_estimate(result)
+    for part in parts:
+        print()
+        show_noted(part.table(), part.notes)
+    for exhibit in more.exhibits() if more is not None else []:
+        table = _as_table(exhibit) if isinstance(exhibit, Matrix) else exhibit
+        if isinstance(table, Table):
+            print()
+            show_noted(table, table.note.split("; ") if table.note else [])
+
+
+def show_noted(table: Table, notes: Sequence[str]) -> None:
+    """A table with what it means below it, one note a line."""
+    show_table(replace(table, note=""))
+    for text in notes:
+        print(f"  note: {text}")
+
+
+def _as_table(matrix: Matrix) -> Table:
+    rows = tuple((name, *texts) for name, texts in zip(matrix.rows, matrix.texts, strict=True))
+    return Table(matrix.name, matrix.title, ("predicted", *matrix.columns), rows, note=matrix.note)

@@ -20,7 +20,7 @@ def sample(
     context: typer.Context,
     pool: options.PoolFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="CSV file to fill in; a sidecar is written beside it.")],
-    design: options.DesignSpec = "srs",
+    design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
     budget: options.Budget = 200,
     seed: options.Seed = 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -118,12 +119,15 @@ class Fit:
         return self._bounds(self.guarded_variance(), level, "guarded Wilson", note)
 
     def _bounds(self, variance: float, level: float, method: str, note: str) -> Interval:
-        z = critical(self.labels, level)
+        z, losses = critical(self.labels, level), self.labelled.losses
         if self.labelled.task == "classification":
             low, high = effective_wilson(self.value, variance, self.labels, z=z)
         else:
             low, high = log_bounds(self.value, variance, z=z)
             method = method.replace("Wilson, effective sample size", "log-normal").replace("Wilson", "log-normal")
+        # Labels that all agree do not rule out that the whole pool does.
+        low = low if losses.any() else 0.0
+        high = 1.0 if self.labelled.task == "classification" and losses.all() else high
         if self.labels == len(self.expected):
             low = high = self.value
         return Interval(low, high, level, "asymptotic", method, note=note)
@@ -139,39 +143,74 @@ def _frame(labelled: Labelled) -> Frame:
     return labelled.sample.frame
 
 
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """One wave, looked back at.
+
+    items, losses
+        What was labelled of it.
+    drawn
+        One per item: True where an earlier wave drew it.
+    known
+        Sum of the losses that were known before it.
+    expected
+        One per item: predicted loss before it.
+    inclusion
+        One per item: chance that this wave drew it (and that it was labelled).
+    """
+
+    items: IntArray
+    losses: FloatArray
+    drawn: BoolArray
+    known: float
+    expected: FloatArray
+    inclusion: FloatArray
+
+    def total(self) -> float:
+        """The sum of all losses: those known before, and the prediction of the others, put right by this wave."""
+        correction = (self.losses - self.expected[self.items]) / self.inclusion[self.items]
+        return self.known + float(self.expected[~self.drawn].sum()) + float(correction.sum())
+
+
 def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
     """The chance that any wave drew each item, and the audit estimate."""
+    size, labels = labelled.sample.population, labelled.sample.draws
+    missed, audit = np.ones(size), 0.0
+    for wave in _replay(labelled, model):
+        missed *= 1 - wave.inclusion
+        audit += len(wave.items) / labels * wave.total() / size
+    return 1 - missed, audit
+
+
+def _replay(labelled: Labelled, model: RiskModel) -> Iterator[Wave]:
+    """The waves again, from the coefficients that each was drawn with."""
     sample, constants = labelled.sample, labelled.sample.constants
-    wave = sample.per_draw["wave"].astype(np.int64)
-    planned = constants["wave_sizes"].astype(np.int64)
-    beliefs = np.split(constants["beliefs"], np.cumsum(constants["belief_sizes"].astype(np.int64))[:-1])
+    of_label, of_lost = sample.per_draw["wave"], constants.get("lost_wave", np.zeros(0))
     lost = constants.get("lost", np.zeros(0)).astype(np.int64)
-    lost_wave = constants.get("lost_wave", np.zeros(0))
-    size = sample.population
-    missed, drawn = np.ones(size), np.zeros(size, dtype=bool)
-    audit, before = 0.0, 0.0
-    for number in range(int(wave.max()) + 1):
-        here = wave == number
+    beliefs = np.split(constants["beliefs"], np.cumsum(constants["belief_sizes"].astype(np.int64))[:-1])
+    drawn, known = np.zeros(sample.population, dtype=bool), 0.0
+    for number in range(int(of_label.max()) + 1):
+        here = of_label == number
+        items, losses = sample.items[here], labelled.losses[here]
+        planned = int(constants["wave_sizes"][number])
         expected = model.expected(model.linear(model.belief(beliefs[number])))
         inclusion = wave_inclusion(
             expected,
             model.spread(expected),
             drawn,
-            int(planned[number]),
+            planned,
             objective=OBJECTIVES[int(constants["objective"][0])],
             floor=float(constants["floor"][0]),
             certain=float(constants["certain"][0]),
-        ) * (
-            np.count_nonzero(here) / planned[number]
-        )  # what was labelled of a wave, in its random order, is a smaller wave
-        items, losses = sample.items[here], labelled.losses[here]
-        correction = float(((losses - expected[items]) / inclusion[items]).sum())
-        audit += len(items) / sample.draws * (before + float(expected[~drawn].sum()) + correction) / size
-        missed *= 1 - inclusion
+        )
+        # Errors have any unit, and before the first label nothing is known about it: then nothing is predicted.
+        blind = labelled.task == "regression" and not np.any(of_label < number)
+        # What was labelled of a wave, in its random order, is a smaller wave.
+        share = len(items) / planned
+        yield Wave(items, losses, drawn.copy(), known, expected * (not blind), inclusion * share)
         drawn[items] = True
-        drawn[lost[lost_wave == number]] = True
-        before += float(losses.sum())
-    return 1 - missed, audit
+        drawn[lost[of_lost == number]] = True
+        known += float(losses.sum())
 
 
 def _cross_fitted(model: RiskModel, items: IntArray, losses: FloatArray) -> FloatArray:

@@ -11,7 +11,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import betaincinv
+
+from fieldcheck.numerics import special
 
 Bounds = tuple[float, float]
 
@@ -19,8 +20,8 @@ Bounds = tuple[float, float]
 def clopper_pearson(failures: int, n: int, *, level: float) -> Bounds:
     """Bounds for the failure rate after ``n`` draws with replacement."""
     tail = (1 - level) / 2
-    low = float(betaincinv(failures, n - failures + 1, tail)) if failures > 0 else 0.0
-    high = float(betaincinv(failures + 1, n - failures, 1 - tail)) if failures < n else 1.0
+    low = float(special.betaincinv(failures, n - failures + 1, tail)) if failures > 0 else 0.0
+    high = float(special.betaincinv(failures + 1, n - failures, 1 - tail)) if failures < n else 1.0
     return low, high
 
 

@@ -32,24 +32,26 @@ def wave_inclusion(
     wave drew it, and without theirs it would be many times worse than simple random sampling.
 
     expected, spread
-        Mean and variance of each item's loss, as believed.
+        Mean (above 0) and variance of each item's loss, as believed.
     drawn
         True where an item was drawn in an earlier wave.
     floor
         Share of the size that is the same for all, in [0, 1].
     certain
-        ``expose`` only: share of the wave that goes to the riskiest items outright.
+        ``expose`` only: share of the wave that goes to the riskiest items outright; never all of it.
     """
     left = ~drawn
     sure = np.zeros(len(expected), dtype=bool)
     size = _size(expected, spread, objective)
     if objective == "expose":
-        cut = _cut(expected[left], round(certain * count))
+        # One label is always left to chance, or the other items could not be drawn at all.
+        cut = _cut(expected[left], min(round(certain * count), count - 1))
         sure = expected >= cut
         size = np.sqrt(spread / np.maximum(1 - expected / cut, 0.02)) if np.isfinite(cut) else size
     rest = left & ~sure
     count -= int(np.count_nonzero(left & sure))
-    mixed = (1 - floor) * size / float(size[rest].mean()) + floor if rest.any() else size
+    level = float(size[rest].mean()) if rest.any() else 0.0
+    mixed = (1 - floor) * size / level + floor if level > 0 else np.ones_like(size)
     inclusion = np.minimum(mixed * _scale(mixed[rest], count), 1.0)
     inclusion[sure] = 1.0
     return inclusion
@@ -61,17 +63,12 @@ def _size(expected: FloatArray, spread: FloatArray, objective: Objective) -> Flo
 
 
 def _cut(expected: FloatArray, count: int) -> float:
-    """The smallest expected loss among the ``count`` largest; ties at the cut are left to chance."""
+    """The smallest expected loss among the ``count`` largest, of more; ties at the cut are left to chance."""
     if count <= 0:
         return np.inf
-    ordered = (
-        np.partition(expected, (len(expected) - count - 1, len(expected) - count))
-        if count < len(expected)
-        else expected
-    )
-    if count >= len(expected):
-        return float(ordered.min())
-    lower, upper = float(ordered[len(expected) - count - 1]), float(ordered[len(expected) - count])
+    at = len(expected) - count
+    ordered = np.partition(expected, (at - 1, at))
+    lower, upper = float(ordered[at - 1]), float(ordered[at])
     return upper if upper > lower else np.nextafter(upper, np.inf)
 
 

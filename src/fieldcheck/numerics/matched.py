@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, gammaincinv
+
+from fieldcheck.numerics import special
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -41,7 +42,7 @@ def beta_quantile(mean: float, variance: float, *, q: float) -> float:
     size = mean * (1 - mean) / variance - 1
     if size <= 0:  # no distribution on [0, 1] has more variance than the one that only knows 0 and 1
         return float(q > 1 - mean)
-    return float(betaincinv(mean * size, (1 - mean) * size, q))
+    return float(special.betaincinv(mean * size, (1 - mean) * size, q))
 
 
 def gamma_quantile(mean: float, variance: float, *, q: float) -> float:
@@ -49,4 +50,4 @@ def gamma_quantile(mean: float, variance: float, *, q: float) -> float:
     if mean <= 0 or variance <= 0:
         return max(mean, 0.0)
     scale = variance / mean
-    return float(gammaincinv(mean / scale, q)) * scale
+    return float(special.gammaincinv(mean / scale, q)) * scale

@@ -49,11 +49,11 @@ def kmeans(values: FloatArray, k: int) -> Partition:
     """
     order = np.argsort(values, kind="stable").astype(np.int64, copy=False)
     ordered = values[order]
-    ordered = ordered - ordered[len(ordered) // 2]  # squares of values far from zero would drown their differences
-    sums = np.concatenate([[0.0], np.cumsum(ordered)])
-    distinct = np.concatenate([[0], np.flatnonzero(np.diff(ordered)) + 1])
+    distinct = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
     if len(distinct) <= k:
         return cut(order, [*distinct[1:].tolist(), len(values)])
+    ordered = ordered - ordered[len(ordered) // 2]  # squares of values far from zero would drown their differences
+    sums = np.concatenate([[0.0], np.cumsum(ordered)])
     ends = _lloyd(ordered, sums, _best_cuts(ordered, sums, distinct, k))
     return cut(order, ends)
 

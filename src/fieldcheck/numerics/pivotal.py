@@ -21,6 +21,9 @@ IntArray = npt.NDArray[np.int64]
 _UNIT = 2**36
 """Probabilities become whole multiples of 1/_UNIT, so that their sums are exact on every machine."""
 
+_COIN = 2**53
+"""Uniform numbers are whole multiples of 1/_COIN."""
+
 
 def ordered_pivotal(inclusion: FloatArray, rng: np.random.Generator) -> IntArray:
     """Positions of the drawn items, in order.
@@ -30,34 +33,31 @@ def ordered_pivotal(inclusion: FloatArray, rng: np.random.Generator) -> IntArray
     """
     count = round(float(inclusion.sum()))
     ends = np.cumsum(_whole(inclusion, count))
-    borders = np.searchsorted(ends, np.arange(1, count, dtype=np.int64) * _UNIT, side="left")
+    units = np.arange(1, count, dtype=np.int64) * _UNIT
+    borders = np.searchsorted(ends, units, side="left")
     below = np.concatenate([[0], ends])[borders]
     # An item across the i-th border has the part `before` in the unit that ends there and the part `after` in the
     # next one.
-    before = (np.arange(1, count, dtype=np.int64) * _UNIT - below) / _UNIT
-    after = (ends[borders] - np.arange(1, count, dtype=np.int64) * _UNIT) / _UNIT
-    places = _walk(before.tolist(), after.tolist(), uniforms(rng, 2 * count).reshape(count, 2).tolist())
-    targets = ((np.arange(count) + np.array(places)) * _UNIT).astype(np.int64)
-    found = np.searchsorted(ends, targets, side="right")
-    return np.asarray(np.minimum(found, len(inclusion) - 1), dtype=np.int64)
+    coins = (uniforms(rng, 2 * count) * _COIN).astype(np.int64).reshape(count, 2)
+    places = _walk((units - below).tolist(), (ends[borders] - units).tolist(), coins.tolist())
+    targets = np.arange(count, dtype=np.int64) * _UNIT + np.array(places, dtype=np.int64)
+    return np.searchsorted(ends, targets, side="right").astype(np.int64, copy=False)
 
 
-def _walk(before: list[float], after: list[float], coins: list[list[float]]) -> list[float]:
-    """Where in each unit, from 0 to 1, the draw falls."""
-    places = [coins[0][0]] if coins else []
+def _walk(before: list[int], after: list[int], coins: list[list[int]]) -> list[int]:
+    """Where in each unit the draw falls, from 0 to ``_UNIT - 1``: whole numbers, so that a border has two sides."""
+    places = [_UNIT * coins[0][0] // _COIN] if coins else []
     for first, second, (coin, place) in zip(before, after, coins[1:], strict=True):
-        taken = places[-1] >= 1.0 - first
-        if taken:
-            places.append(second + place * (1.0 - second))
-        elif coin * (1.0 - first) < second:
-            places.append(place * second)
+        taken = places[-1] >= _UNIT - first
+        if not taken and coin * (_UNIT - first) < second * _COIN:
+            places.append(second * place // _COIN)
         else:
-            places.append(second + place * (1.0 - second))
+            places.append(second + (_UNIT - second) * place // _COIN)
     return places
 
 
 def _whole(inclusion: FloatArray, count: int) -> IntArray:
-    """Whole numbers that add up to ``count`` units exactly: what rounding leaves goes to the largest."""
+    """Whole numbers that add up to ``count`` units exactly: what rounding leaves goes where it matters least."""
     whole = np.rint(inclusion * _UNIT).astype(np.int64)
     rest = count * _UNIT - int(whole.sum())
     largest = np.argsort(-np.minimum(inclusion, 1.0 - inclusion), kind="stable")[: max(1, min(len(whole), 64))]

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit, ndtri
+
+from fieldcheck.numerics import special
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -102,7 +103,7 @@ class RiskModel:
 
     def expected(self, linear: FloatArray) -> FloatArray:
         """Expected loss, one per linear predictor."""
-        return np.asarray(expit(linear) if self.family == "bernoulli" else np.exp(np.clip(linear, -60, 60)))
+        return np.asarray(special.expit(linear) if self.family == "bernoulli" else np.exp(np.clip(linear, -60, 60)))
 
     def spread(self, expected: FloatArray, *, dispersion: float = 1 / SHAPE) -> FloatArray:
         """Variance of the loss, one per expected loss.
@@ -125,7 +126,7 @@ class RiskModel:
     def _effects(self, items: IntArray, losses: FloatArray, coefficients: FloatArray) -> FloatArray:
         if self.groups is None or len(items) < GROUP_LABELS * self.group_count:
             return np.zeros(0)
-        expected = expit(self.features[items] @ coefficients)
+        expected = special.expit(self.features[items] @ coefficients)
         group = self.groups[items]
         surplus = np.bincount(group, losses - expected, minlength=self.group_count)
         weight = np.bincount(group, expected * (1 - expected), minlength=self.group_count)
@@ -135,7 +136,7 @@ class RiskModel:
 def _newton_logistic(features: FloatArray, losses: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
     precision, at = 1 / sd**2, mean.copy()
     for _ in range(25):
-        expected = expit(np.clip(features @ at, -30, 30))
+        expected = special.expit(np.clip(features @ at, -30, 30))
         weight = expected * (1 - expected)
         gradient = features.T @ (losses - expected) - precision * (at - mean)
         curvature = (features * weight[:, None]).T @ features + np.diag(precision)
@@ -167,7 +168,7 @@ def normal_score(values: FloatArray) -> FloatArray:
     """Rank of each value, ties sharing theirs, as a quantile of the normal distribution."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     rank = np.cumsum(counts) - (counts - 1) / 2
-    return np.asarray(ndtri((rank[inverse] - 0.5) / len(values)))
+    return np.asarray(special.ndtri((rank[inverse] - 0.5) / len(values)))
 
 
 def failure_model(
@@ -182,10 +183,10 @@ def failure_model(
     """
     columns, mean, sd = [np.ones(size)], [0.0], [1.41]
     if suspicion is None:
-        mean, sd = [float(logit(0.1))], [1.5]
+        mean, sd = [float(special.logit(0.1))], [1.5]
     else:
         trust = float(np.clip(0.5 + 10 * (0.05 - suspicion.mean()), 0.5, 0.9))
-        doubt = 0.3 + trust * logit(np.clip(suspicion, 1e-6, 0.999))
+        doubt = 0.3 + trust * special.logit(np.clip(suspicion, 1e-6, 0.999))
         columns += [doubt, (doubt - doubt.mean()) ** 2 / 10]
         mean, sd = [*mean, 1.0, 0.0], [*sd, 0.57, 0.42]
     for name, values in others.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtri, stdtrit
+from fieldcheck.numerics import special
 
 LEAST, MOST = 0.25, 50.0
 """An estimate counts as at least and at most this many times its labels."""
@@ -12,7 +12,7 @@ LEAST, MOST = 0.25, 50.0
 
 def critical(labels: int, level: float, *, coefficients: int = 6) -> float:
     """Two-sided quantile of Student's t after this many coefficients were fitted."""
-    return float(stdtrit(max(labels - coefficients, 3), 0.5 + level / 2))
+    return float(special.stdtrit(max(labels - coefficients, 3), 0.5 + level / 2))
 
 
 def effective_wilson(rate: float, variance: float, labels: int, *, z: float) -> tuple[float, float]:
@@ -22,7 +22,8 @@ def effective_wilson(rate: float, variance: float, labels: int, *, z: float) -> 
     size = min(max(wanted, LEAST * labels), MOST * labels)
     centre = (rate + z * z / (2 * size)) / (1 + z * z / size)
     half = z * math.sqrt(rate * (1 - rate) / size + z * z / (4 * size * size)) / (1 + z * z / size)
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    # Rounding must not push a bound past the rate itself: at 0 and at 1 they are the same number.
+    return max(min(centre - half, rate), 0.0), min(max(centre + half, rate), 1.0)
 
 
 def log_bounds(mean: float, variance: float, *, z: float) -> tuple[float, float]:
@@ -35,4 +36,4 @@ def log_bounds(mean: float, variance: float, *, z: float) -> tuple[float, float]
 
 def normal_quantile(level: float) -> float:
     """Two-sided quantile of the normal distribution."""
-    return float(ndtri(0.5 + level / 2))
+    return float(special.ndtri(0.5 + level / 2))

@@ -1,0 +1,195 @@
+"""Do the intervals of slices cover, do those of recall and F1, and does the range of a plan hold?
+
+    python benchmarks/slices_and_plan.py FOLDER [--repetitions 200] [--images FOLDER]
+
+FOLDER holds the published subjects, which are not part of this project; leaky auxiliary variables are left out. True
+classes are published for none of them: with --images (mnist.npz) those of the two MNIST subjects are known, for the
+others they are made up where the model fails. The tables are printed as Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fieldcheck import Pool, estimators, load
+from fieldcheck.campaign import Field
+from fieldcheck.campaign.choose import auxiliary_names, build_design
+from fieldcheck.campaign.metrics import metrics
+from fieldcheck.campaign.plan import MARGINS, Forecast, Plan, plan
+from fieldcheck.campaign.simulate import play
+from fieldcheck.campaign.slices import slices
+from fieldcheck.core.types import IntArray
+
+LEAKS = {"CN12_CIFAR10": "lsa"}
+SLICE_BUDGETS = (200, 800)
+PLAN_BUDGETS = (50, 100, 200, 400, 800)
+FIRST = 50
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--repetitions", type=int, default=200)
+    parser.add_argument("--images", type=Path)
+    given = parser.parse_args()
+    subjects = [_subject(path) for path in sorted(given.folder.glob("*.csv")) if "dave" not in path.name]
+    slice_table(subjects, given.repetitions)
+    metric_table(subjects, given.repetitions, given.images)
+    plan_table(subjects, max(given.repetitions // 10, 10))
+
+
+def _subject(path: Path) -> tuple[Pool, Field]:
+    pool = load(path)
+    names = [name for name in auxiliary_names(build_design("waves"), pool) if LEAKS.get(pool.name) != name]
+    if pool.name in LEAKS:
+        kept = {key: column for key, column in pool.columns.items() if key.lower() != LEAKS[pool.name]}
+        pool = Pool(**{**vars(pool), "columns": kept})
+    return pool, Field.of(pool, auxiliary=names)
+
+
+def slice_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int) -> None:
+    print(f"## Slices by predicted class, 95 % intervals, {repetitions} repetitions\n")
+    print(
+        "| subject | technique | labels | slices shown | cover | worst class | mean half-width |\n|---|---|---|---|---|---|---|"
+    )
+    for pool, field in subjects:
+        truth = _accuracies(pool, field)
+        for spec in ("waves", "srs"):
+            for budget in SLICE_BUDGETS:
+                seen = list(_slices(pool, field, spec, budget=budget, repetitions=repetitions))
+                line = f"| {pool.name} | {spec} | {budget} | {len(seen)} of {len(truth) * repetitions} |"
+                if not seen:
+                    print(line + " | | |")
+                    continue
+                hits = {name: [low <= truth[name] <= high for one, low, high in seen if one == name] for name in truth}
+                worst = min(
+                    (float(np.mean(inside)) for inside in hits.values() if len(inside) >= repetitions / 4), default=1
+                )
+                cover = np.mean([hit for inside in hits.values() for hit in inside])
+                half = np.mean([high - low for _, low, high in seen]) / 2
+                print(f"{line} {cover:.3f} | {worst:.3f} | {half:.3f} |", flush=True)
+
+
+def _accuracies(pool: Pool, field: Field) -> dict[str, float]:
+    codes = np.asarray(pool.predictions)
+    return {pool.classes[code]: 1 - float(field.losses[codes == code].mean()) for code in np.unique(codes).tolist()}
+
+
+def _slices(
+    pool: Pool, field: Field, spec: str, *, budget: int, repetitions: int
+) -> Iterator[tuple[str, float, float]]:
+    for seed in range(repetitions):
+        for row in slices(play(field, build_design(spec), budget=budget, seed=seed), pool).rows:
+            if row.interval is not None:
+                yield row.name, row.interval.low, row.interval.high
+
+
+def metric_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int, images: Path | None) -> None:
+    print(f"\n## Recall and F1 (waves), 95 % intervals, {repetitions} repetitions\n")
+    print(
+        "| subject | true classes | labels | recall: shown, cover | F1: shown, cover | bounds: shown, hold | macro recall | macro F1 |"
+    )
+    print("|---" * 8 + "|")
+    for pool, field in subjects:
+        if len(pool.classes) > 20:
+            continue
+        truth, known = _true_classes(pool, field, images)
+        for budget in SLICE_BUDGETS:
+            _metric_row(pool, field, truth, known=known, budget=budget, repetitions=repetitions)
+
+
+def _metric_row(pool: Pool, field: Field, truth: IntArray, *, known: bool, budget: int, repetitions: int) -> None:
+    right = _true_scores(np.asarray(pool.predictions), truth, pool.classes)
+    seen: dict[str, list[bool]] = {}
+    for seed in range(repetitions):
+        labelled = play(field, build_design("waves"), budget=budget, seed=seed)
+        classes = [pool.classes[code] for code in truth[labelled.sample.items].tolist()]
+        for score in metrics(labelled, pool, classes, ("recall", "f1")).scores:
+            if score.interval is not None:
+                kind = "bound" if score.value is None else score.metric
+                key = f"macro {score.metric}" if score.name == "macro" else kind
+                seen.setdefault(key, []).append(right[score.metric, score.name] in score.interval)
+    shown = [f"{len(seen.get(key, []))}, {np.mean(seen.get(key, [np.nan])):.3f}" for key in ("recall", "f1", "bound")]
+    macro = [f"{np.mean(seen.get(f'macro {key}', [np.nan])):.3f}" for key in ("recall", "f1")]
+    cells = (pool.name, "real" if known else "made up", str(budget), *shown, *macro)
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def _true_classes(pool: Pool, field: Field, images: Path | None) -> tuple[IntArray, bool]:
+    predicted = np.asarray(pool.predictions).astype(np.int64)
+    if images is not None and pool.name.endswith("MNIST"):
+        digits = np.load(images / "mnist.npz")["y_test"]
+        place = {name: code for code, name in enumerate(pool.classes)}
+        found = np.array([place[str(digit)] for digit in digits.tolist()], dtype=np.int64)
+        if np.array_equal(found != predicted, field.failed):
+            return found, True
+    rng = np.random.default_rng(3)
+    other = (predicted + 1 + np.minimum(rng.geometric(0.4, len(predicted)), len(pool.classes) - 1) - 1) % len(
+        pool.classes
+    )
+    return np.where(field.failed, other, predicted), False
+
+
+def _true_scores(predicted: IntArray, truth: IntArray, names: Sequence[str]) -> dict[tuple[str, str], float]:
+    matrix = np.zeros((len(names), len(names)))
+    np.add.at(matrix, (predicted, truth), 1)
+    hits, said, are = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
+    by = {"recall": hits / are, "f1": 2 * hits / (said + are)}
+    each = {
+        (metric, name): float(value) for metric, values in by.items() for name, value in zip(names, values, strict=True)
+    }
+    return each | {(metric, "macro"): float(values.mean()) for metric, values in by.items()}
+
+
+def plan_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int) -> None:
+    print(f"\n## Plan: realised mean half-width ({repetitions} repetitions) in the range that was forecast\n")
+    print(
+        "| subject | technique | "
+        + " | ".join(map(str, PLAN_BUDGETS))
+        + " |\n|---|---"
+        + "|---" * len(PLAN_BUDGETS)
+        + "|"
+    )
+    inside: dict[tuple[str, int], list[bool]] = {}
+    centre: dict[tuple[str, int], list[float]] = {}
+    for pool, field in subjects:
+        realised = {spec: _realised(field, spec, repetitions) for spec in MARGINS}
+        for spec, known in [*((spec, 0) for spec in MARGINS), ("waves", FIRST)]:
+            cells = []
+            first = play(field, build_design("waves"), budget=FIRST, seed=900) if known else None
+            found = plan(pool, budget=PLAN_BUDGETS[0], designs=[spec], labelled=first)
+            for budget, real in zip(PLAN_BUDGETS, realised[spec], strict=True):
+                one = _at(found, budget)
+                inside.setdefault((spec, known), []).append(one.low <= real <= one.high)
+                centre.setdefault((spec, known), []).append(real / one.half_width)
+                cells.append(
+                    f"{100 * real:.2f} in {100 * one.low:.2f} – {100 * one.high:.2f}"
+                    + ("" if inside[spec, known][-1] else " **no**")
+                )
+            print(
+                f"| {pool.name} | {spec}{f', after {known} labels' if known else ''} | " + " | ".join(cells) + " |",
+                flush=True,
+            )
+    print("\n| technique | labels known | range holds | realised / expected, geometric mean |\n|---|---|---|---|")
+    for (spec, known), held in inside.items():
+        ratio = np.exp(np.mean(np.log(centre[spec, known])))
+        print(f"| {spec} | {known} | {sum(held)} of {len(held)} cells | {ratio:.2f} |")
+
+
+def _realised(field: Field, spec: str, repetitions: int) -> list[float]:
+    """Mean half-width of the intervals, one per budget."""
+    design = build_design(spec)
+    runs = [[play(field, design, budget=n, seed=seed) for seed in range(repetitions)] for n in PLAN_BUDGETS]
+    return [float(np.mean([estimators.estimate(one).interval.width / 2 for one in row])) for row in runs]
+
+
+def _at(found: Plan, budget: int) -> Forecast:
+    return next(one for one in found.courses[0].forecasts if one.labels == budget)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""A comparison that people label: a sheet of disagreements, filled in with true classes (or values)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fieldcheck.campaign.answers import Answer
+from fieldcheck.campaign.choose import build_design
+from fieldcheck.campaign.compare import FIRST, comparison, spend
+from fieldcheck.campaign.contest import Contest, Drawn, draw
+from fieldcheck.campaign.difference import Comparison
+from fieldcheck.campaign.judge import Rule, ends, judge
+from fieldcheck.campaign.sheet import Sheet
+from fieldcheck.campaign.truths import losses_of
+from fieldcheck.core.errors import LabelError, SampleError
+from fieldcheck.core.pool import Pool
+from fieldcheck.core.sample import Sample
+from fieldcheck.core.types import FloatArray, IntArray
+
+ESTIMATOR = "disagreement"
+"""Not one of the estimators of an accuracy: a sample of disagreements says nothing about that, and is refused there."""
+
+
+def compare_sheet(
+    pools: Sequence[Pool],
+    *,
+    budget: int | None = None,
+    certify: bool = False,
+    seed: int = 0,
+    files: str = "",
+    losses: FloatArray | None = None,
+) -> Sheet:
+    """The disagreements to label first; models that learn more from the labels choose the next ones.
+
+    losses
+        What is known so far: one row per model, one column per contested item, nan elsewhere.
+    """
+    contest = Contest.of(pools)
+    most = spend(contest, budget, certify=certify)
+    drawn = draw(contest, losses, budget=most, seed=seed, first=FIRST if certify else None)
+    items = contest.items[drawn.items]
+    return Sheet(
+        sample=_sample(contest, drawn),
+        design=build_design(f"waves:first={FIRST}" if certify else "waves"),
+        budget=most,
+        seed=seed,
+        task=contest.task,
+        loss="squared",
+        threshold=0.5,
+        ids=tuple(pools[0].id_of(int(item)) for item in items),
+        predictions=None,
+        classes=_classes(pools),
+        pool_file=files,
+        pool_digest=contest.digest(),
+    )
+
+
+def continued(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Answer]) -> Sheet:
+    """The sheet with the next wave, once the last one is labelled."""
+    contest = _checked(pools, sheet)
+    losses, _ = _losses(contest, sheet, answers)
+    missing = [name for name in sheet.ids if name not in answers]
+    if missing:
+        raise LabelError(
+            f"{len(missing):,} of {len(sheet.ids):,} items have no label, first '{missing[0]}'",
+            rule="the next items are chosen by what the labels of the last ones say",
+            hint="label them first",
+        )
+    after = compare_sheet(
+        pools,
+        budget=sheet.budget,
+        certify=_certify(sheet),
+        seed=sheet.seed,
+        files=sheet.pool_file,
+        losses=losses,
+    )
+    if after.ids[: len(sheet.ids)] != sheet.ids:
+        raise SampleError(
+            "these labels lead to other items than those of the sheet",
+            rule="later items were chosen by the labels of the earlier ones: correct a label before going on",
+            hint="estimate from the labels that are there, or begin a new comparison",
+        )
+    return after
+
+
+def judged(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Answer], *, level: float = 0.95) -> Comparison:
+    """What the labels say: those before the first gap, and with looks after every wave those of complete waves."""
+    contest, rule = _checked(pools, sheet), Rule(level, _certify(sheet))
+    losses, warnings = _losses(contest, sheet, answers)
+    drawn = _drawn(contest, sheet)
+    missing = np.flatnonzero(np.isnan(losses[:, drawn.items]).any(axis=0))
+    labels = int(missing[0]) if len(missing) else len(drawn.items)
+    if rule.certify:
+        labels = max(ends(drawn, labels), default=0)
+    if labels < 2:
+        raise LabelError(
+            f"{len(answers):,} of {len(sheet.ids):,} items are labelled",
+            rule="a first look needs a complete wave" if rule.certify else "a first look needs the first two labels",
+            hint="label the items in the order of the list",
+        )
+    found = judge(contest, drawn, losses, labels=labels, rule=rule)
+    lost = int(np.isinf(losses[0, drawn.items[:labels]]).sum())
+    notes = (*warnings, *_lost(lost), *_unused(labels, len(answers)), *_unfinished(contest, drawn, labels, sheet))
+    return comparison(contest, found, labels - lost, budget=sheet.budget, seed=sheet.seed, rule=rule, warnings=notes)
+
+
+def _lost(count: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    return (f"{count:,} items could not be labelled: they are taken to be like the others that were drawn",)
+
+
+def _unused(labels: int, answers: int) -> tuple[str, ...]:
+    if answers <= labels:
+        return ()
+    return (
+        f"{answers - labels:,} labels are not used: they come after a gap, or in a wave that is not complete; which "
+        "items are left out must not depend on what they are",
+    )
+
+
+def _unfinished(contest: Contest, drawn: Drawn, labels: int, sheet: Sheet) -> tuple[str, ...]:
+    left = min(sheet.budget, len(contest.items)) - labels
+    if not left or (_certify(sheet) and drawn.complete):
+        return ()
+    if _certify(sheet):
+        return (f"up to {left:,} further labels may be asked for (--continue)",)
+    return (
+        f"{left:,} labels of the budget are still to come: nothing is decided before (or --certify, to look earlier)",
+    )
+
+
+def _certify(sheet: Sheet) -> bool:
+    return getattr(sheet.design, "first", None) is not None
+
+
+def _sample(contest: Contest, drawn: Drawn) -> Sample:
+    return Sample(
+        contest.population,
+        contest.items[drawn.items],
+        ESTIMATOR,
+        constants={
+            "wave_sizes": np.array(drawn.sizes, dtype=np.float64),
+            "beliefs": np.concatenate([np.zeros(0), *drawn.beliefs]),
+        },
+        complete=drawn.complete,
+        prefix_valid=True,
+    )
+
+
+def _drawn(contest: Contest, sheet: Sheet) -> Drawn:
+    sizes = tuple(int(size) for size in sheet.sample.constants["wave_sizes"])
+    beliefs = np.split(sheet.sample.constants["beliefs"], len(sizes)) if sizes else []
+    return Drawn(_places(contest, sheet), sizes, tuple(beliefs), sheet.sample.complete)
+
+
+def _places(contest: Contest, sheet: Sheet) -> IntArray:
+    return np.searchsorted(contest.items, sheet.sample.items)
+
+
+def _losses(contest: Contest, sheet: Sheet, answers: Mapping[str, Answer]) -> tuple[FloatArray, tuple[str, ...]]:
+    losses = np.full((len(contest.pools), len(contest.items)), np.nan)
+    notes: dict[str, None] = {}
+    for row, pool in zip(losses, contest.pools, strict=True):
+        row[_places(contest, sheet)], more = losses_of(answers, sheet.ids, pool, classes=sheet.classes)
+        notes |= dict.fromkeys(more)
+    return losses, tuple(notes)
+
+
+def _checked(pools: Sequence[Pool], sheet: Sheet) -> Contest:
+    if sheet.sample.estimator != ESTIMATOR:
+        raise SampleError(
+            "this sheet was not drawn from disagreements",
+            rule="models are compared with the sheet that `fieldcheck compare --out` wrote",
+            hint="fieldcheck estimate, for the accuracy of one model",
+        )
+    contest = Contest.of(pools)
+    if contest.digest() != sheet.pool_digest:
+        raise SampleError(
+            f"{' and '.join(contest.names)} are not what this sheet was drawn from",
+            rule="same items, predictions and confidence, and the models in the same order",
+            hint=f"the original pools, {sheet.pool_file or 'as they were'}",
+        )
+    return contest
+
+
+def _classes(pools: Sequence[Pool]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for pool in pools for name in pool.classes))

@@ -1,0 +1,65 @@
+"""``fieldcheck plan``: how wide the interval will be, before labels are paid for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fieldcheck import campaign, report
+from fieldcheck.campaign.plan import plan as make_plan
+from fieldcheck.cli import options
+from fieldcheck.cli.estimate import show_noted
+from fieldcheck.cli.show import show_json, tell
+from fieldcheck.core.pool import Pool
+from fieldcheck.core.sample import Labelled
+
+
+def plan(
+    pool: options.PoolFile,
+    half_width: Annotated[
+        float | None, typer.Option("--half-width", help="How many labels for this ±: 0.01 is one point.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option("--budget", "-n", help="What ± for this number of labels.")] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels", metavar="FILE", help="A file of `fieldcheck sample`, partly filled in, to start from."
+        ),
+    ] = None,
+    designs: Annotated[str, typer.Option("--designs", "-d", help="Techniques, between commas.")] = "srs,ssrs,waves",
+    level: options.Level = 0.95,
+    columns: options.Columns = None,
+    task: options.TaskName = None,
+    shift: options.Shift = None,
+    encoding: options.Encoding = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a report with a chart.")] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Forecast the ± of each technique and budget, as a range."""
+    options.check_outputs(html)
+    items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
+    known = None if labels is None else _labelled(labels, items)
+    names = options.split_list(designs)
+    found = make_plan(items, budget=budget, half_width=half_width, designs=names, level=level, labelled=known)
+    for note in items.notes:
+        tell(f"note: {note}")
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        for line in found.sentences():
+            print(line)
+        show_noted(found.table(), found.notes)
+    if html is not None:
+        section = report.Section("", (found.chart(), found.table()))
+        report.write_text(html, report.page("Labelling plan", lead=found.sentences(), sections=[section]))
+        tell(f"report: {html}")
+
+
+def _labelled(path: Path, pool: Pool) -> Labelled:
+    sheet = campaign.read_sheet(path)
+    labelled, remarks = sheet.labelled(campaign.read_answers(path, sheet), pool)
+    for text in remarks:
+        tell(f"note: {text}")
+    return labelled

@@ -1,0 +1,65 @@
+"""``fieldcheck plan``: forecasts as ranges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .sheets import Run, fill, truth_of
+
+
+@pytest.mark.parametrize(("words", "said"), [(("--half-width", 0.08), "takes about"), (("--budget", 60), "give about")])
+def test_the_question_is_answered_first(run: Run, tea: Path, words: tuple[str, float], said: str) -> None:
+    done = run("plan", tea, *words)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert [line.partition(":")[0] for line in lines[:3]] == ["srs", "ssrs", "waves"]
+    assert all(said in line and "(" in line for line in lines[:3])
+    assert "failure rate" in done.out
+
+
+def test_json_has_ranges(run: Run, tea: Path) -> None:
+    done = run("plan", tea, "--budget", 60, "--json").json
+    for course in done["designs"]:
+        assert all(one["low"] < one["half_width"] < one["high"] for one in course["forecasts"])
+    assert done["labels_known"] == 0
+
+
+def test_the_report_has_a_chart(run: Run, tea: Path) -> None:
+    assert run("plan", tea, "--half-width", 0.05, "--html", "plan.html").code == 0
+    assert "<svg" in Path("plan.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("design", ["waves", "srs"])
+def test_a_partly_filled_sheet_moves_the_plan(run: Run, tea: Path, design: str) -> None:
+    run("sample", tea, "-d", design, "-n", 100, "-o", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea), first=20)
+    done = run("plan", tea, "--half-width", 0.05, "--labels", "sheet.csv", "--json")
+    assert done.code == 0, done.err
+    assert done.json["labels_known"] == 20
+
+
+def test_regression_says_why_it_needs_labels(run: Run, price: Path) -> None:
+    done = run("plan", price, "--budget", 60)
+    assert done.code == 2
+    assert "--labels" in done.err
+    run("sample", price, "-d", "srs", "-n", 60, "-o", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(price))
+    done = run("plan", price, "--budget", 100, "--labels", "sheet.csv")
+    assert done.code == 0, done.err
+    assert "% of the error" in done.out
+
+
+@pytest.mark.parametrize("words", [("--half-width", 0), ("--budget", 1), ("--budget", 60, "--half-width", 0.1)])
+def test_bad_input_is_told_in_words(run: Run, tea: Path, words: tuple[object, ...]) -> None:
+    done = run("plan", tea, *words)
+    assert done.code == 2
+    assert "rule:" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_labels_of_another_pool_are_refused(run: Run, tea: Path, price: Path) -> None:
+    run("sample", price, "-d", "srs", "-n", 60, "-o", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(price))
+    assert run("plan", tea, "--labels", "sheet.csv").code == 2
