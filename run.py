@@ -31,7 +31,7 @@ def main() -> int:
     if verb not in verbs:
         print(__doc__)
         return 2
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 -- whoever runs this may have an older one
         print(f"fieldcheck needs Python 3.11 or newer; this is {sys.version.split()[0]}")
         return 2
     install()

@@ -54,7 +54,7 @@ def _subject(path: Path) -> tuple[Pool, Field]:
 def slice_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int) -> None:
     print(f"## Slices by predicted class, 95 % intervals, {repetitions} repetitions\n")
     print(
-        "| subject | technique | labels | slices shown | cover | worst class | mean half-width |\n|---|---|---|---|---|---|---|"
+        "| subject | technique | labels | slices shown | cover | worst class | mean half-width |\n" + "|---" * 7 + "|"
     )
     for pool, field in subjects:
         truth = _accuracies(pool, field)
@@ -91,7 +91,8 @@ def _slices(
 def metric_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int, images: Path | None) -> None:
     print(f"\n## Recall and F1 (waves), 95 % intervals, {repetitions} repetitions\n")
     print(
-        "| subject | true classes | labels | recall: shown, cover | F1: shown, cover | bounds: shown, hold | macro recall | macro F1 |"
+        "| subject | true classes | labels | recall: shown, cover | F1: shown, cover | bounds: shown, hold "
+        "| macro recall | macro F1 |"
     )
     print("|---" * 8 + "|")
     for pool, field in subjects:

@@ -1,20 +1,20 @@
 """Stop rules on the published subjects: coverage at the stop, false claims, and labels needed.
 
-    python benchmarks/stop_rules.py FOLDER [--repetitions 300] [--items 10000] [--journal FILE] [--only PASS]
+    python benchmarks/stop_rules.py FOLDER [--repetitions 300] [--items 10000] [--journal FOLDER] [--only PASS]
 
-FOLDER holds labelled pools (the published subjects, which are not part of this project). Every campaign is drawn once up
-to the last look, and what each look would have shown is kept; all rules are then read from these. Pools are cut at
-random to --items, which leaves fewer of them than the rules are made for but takes a third of the time. With a journal,
-finished passes are not run again. The tables are printed as Markdown.
+FOLDER holds labelled pools (the published subjects, which are not part of this project). Every campaign is drawn once
+up to the last look, and what each look would have shown is kept; all rules are then read from that. Larger pools are
+cut at random to --items, which saves two thirds of the time. With a journal, finished passes are not run again. The
+tables are printed as Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +24,9 @@ from fieldcheck import sources
 from fieldcheck.campaign.choose import auxiliary_names
 from fieldcheck.campaign.field import Field
 from fieldcheck.campaign.simulate import play
-from fieldcheck.campaign.stop import FIRST, RARE, group_sequential
+from fieldcheck.campaign.stop import FIRST, RARE, HalfWidth, group_sequential, run_until
 from fieldcheck.core.sample import Labelled
-from fieldcheck.designs import Waves
+from fieldcheck.designs import Srs, Waves
 from fieldcheck.estimators import Fit
 from fieldcheck.numerics.boundary import boundary
 from fieldcheck.numerics.hypergeometric_sequence import sequence_bounds
@@ -35,6 +35,8 @@ from fieldcheck.numerics.waves import open_schedule
 from fieldcheck.numerics.wilson import critical, effective_wilson
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 SUBJECTS = (
     *("CN5_MNIST", "LN5_MNIST", "CN12_CIFAR10", "VGG16_CIFAR10"),
@@ -47,11 +49,14 @@ LEAKY = {"CN12_CIFAR10": "confidence+dsa"}
 """Subjects one of whose auxiliary variables gives away the outcome, and what is left."""
 
 SHORT, LONG = 581, 2217
+PLAIN = 300
+"""Campaigns of simple random sampling, which are cheap."""
+
 GAP, WIDE_GAP = 0.03, 0.08
 """Distance of the threshold from the truth: for subjects over and under 90 % accuracy."""
 
 HIDDEN = 0.02
-KINDS = {
+KINDS: dict[str, dict[str, float]] = {
     "wary": {"last": SHORT, "floor": 0.5},
     "hidden": {"last": SHORT, "floor": 0.5, "hidden": HIDDEN},
     "long": {"last": LONG, "start": 298},
@@ -83,46 +88,46 @@ def main() -> None:
     parser.add_argument("--journal", type=Path)
     parser.add_argument("--only", choices=list(KINDS), help="run this pass and keep it in the journal")
     given = parser.parse_args()
-    journal = Journal(given.journal)
 
-    def passes(kind: str, repetitions: int) -> Iterator[Pass]:
-        for name in INACCURATE if kind == "long" else SUBJECTS:
-            yield journal.get(
-                (kind, name, repetitions, given.items),
-                lambda name=name: measure(given.folder / f"{name}.csv", given.items, repetitions, **KINDS[kind]),  # type: ignore[misc]
+    def passes(kind: str, repetitions: int) -> list[Pass]:
+        return [
+            kept(
+                given.journal,
+                f"{kind}_{name}_{repetitions}_{given.items}",
+                partial(measure, given.folder / f"{name}.csv", given.items, repetitions, **KINDS[kind]),
             )
+            for name in (INACCURATE if kind == "long" else SUBJECTS)
+        ]
 
     if given.only:
-        list(passes(given.only, given.repetitions))
+        passes(given.only, given.repetitions)
         return
-    wary = list(passes("wary", given.repetitions))
+    wary = passes("wary", given.repetitions)
     print(f"{given.repetitions} campaigns a subject, looks up to {SHORT} labels, waves:floor=0.5.\n")
     false_claims(wary)
     gaps(wary)
     half_widths([one for one in wary if one.rare], given.folder, target=0.02)
-    hidden = list(passes("hidden", given.repetitions // 3))
+    hidden = passes("hidden", given.repetitions // 3)
     blind_spots(hidden)
-    long = list(passes("long", given.repetitions // 3))
+    long = passes("long", given.repetitions // 3)
     print(f"{given.repetitions // 3} campaigns a subject, looks up to {LONG} labels, waves.\n")
     half_widths(long, given.folder, target=0.02)
     sequences(given.folder, given.items)
 
 
-@dataclass(frozen=True)
-class Journal:
-    """Results by key, in a file if there is one."""
-
-    path: Path | None
-
-    def get(self, key: tuple[object, ...], make: Callable[[], Pass]) -> Pass:
-        known: dict[tuple[object, ...], Pass] = {}
-        if self.path is not None and self.path.exists():
-            known = pickle.loads(self.path.read_bytes())  # noqa: S301 -- its own
-        if key not in known:
-            known[key] = make()
-            if self.path is not None:
-                self.path.write_bytes(pickle.dumps(known))
-        return known[key]
+def kept(journal: Path | None, stem: str, make: Callable[[], Pass]) -> Pass:
+    """A finished pass from the journal, or a new one."""
+    path = None if journal is None else journal / f"{stem}.npz"
+    if path is not None and path.exists():
+        with np.load(path) as old:
+            return Pass(
+                str(old["subject"]), int(old["population"]), float(old["truth"]), bool(old["rare"]), old["looks"]
+            )
+    new = make()
+    if path is not None:
+        path.parent.mkdir(exist_ok=True)
+        np.savez(path, **vars(new))
+    return new
 
 
 def load(path: Path, items: int, *, hidden: float = 0.0) -> Field:
@@ -167,13 +172,13 @@ def look(labelled: Labelled, labels: int, limit: float) -> list[float]:
     return [labels, 1 - fit.value, low, high, guarded_low, guarded_high, claim_low, claim_high, plain_low]
 
 
-def first_true(crossed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def first_true(crossed: BoolArray) -> IntArray:
     """Index of the first look that is True, one per campaign; -1 where there is none."""
     return np.where(crossed.any(axis=1), crossed.argmax(axis=1), -1)
 
 
-def claims(one: Pass, threshold: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Shares of campaigns that claim "at least" and "below", and their labels at the end."""
+def claims(one: Pass, threshold: float) -> tuple[BoolArray, BoolArray, FloatArray]:
+    """Which campaigns claim "at least", and "below", and their labels at the end."""
     up, down = one.column("claim_low") >= threshold, one.column("claim_high") < threshold
     at = first_true(up | down)
     row = np.arange(len(at))
@@ -181,40 +186,41 @@ def claims(one: Pass, threshold: float) -> tuple[FloatArray, FloatArray, FloatAr
     return (at >= 0) & up[row, at], (at >= 0) & down[row, at], labels
 
 
+def head(title: str, *columns: str) -> None:
+    print(f"## {title}\n")
+    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
+
+
+def row(*cells: object) -> None:
+    print("| " + " | ".join(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |")
+
+
 def false_claims(passes: list[Pass]) -> None:
-    print("## Certify, the truth on the threshold: campaigns that ever make a claim\n")
-    print(
-        '| subject | accuracy | "at least" | "below" | together | 1.96 at every look instead |\n|---|---|---|---|---|---|'
-    )
+    title = "Certify, the truth on the threshold: share of campaigns that ever make a claim"
+    head(title, "subject", "accuracy", '"at least"', '"below"', "together", "with 1.96 at every look instead")
     for one in passes:
         up, down, _ = claims(one, one.truth)
-        naive = ((one.column("low") > one.truth) | (one.column("high") < one.truth)).any(axis=1).mean()
-        both = up.mean() + down.mean()
-        print(f"| {one.subject} | {one.truth:.3f} | {up.mean():.3f} | {down.mean():.3f} | {both:.3f} | {naive:.3f} |")
+        naive = ((one.column("low") > one.truth) | (one.column("high") < one.truth)).any(axis=1)
+        row(one.subject, one.truth, *(float(share.mean()) for share in (up, down, up | down, naive)))
     print(f"\nMonte-Carlo standard error {math.sqrt(0.05 * 0.95 / len(passes[0].looks)):.3f}.\n")
 
 
 def gaps(passes: list[Pass]) -> None:
-    print("## Certify, the truth 3 points from the threshold (8 points for those under 90 % accuracy)\n")
-    print(
-        "Labels relative to a fixed simple random sample with 90 % power that knows the gap (undecided ones count as 581).\n"
-    )
-    print(
-        "| subject | SRS labels | truth above: decided, labels, ratio | wrong | truth below: decided, labels, ratio | wrong |"
-    )
-    print("|---|---|---|---|---|---|")
+    title = "Certify, the truth 3 points from the threshold (8 points for those under 90 % accuracy)"
+    beside = ("decided", "wrong", "mean labels", "fixed SRS", "ratio")
+    head(title, "subject", "truth is", *beside)
     for one in passes:
-        cells, gap = [], GAP if one.truth > 0.9 else WIDE_GAP
-        for side in (-1, 1):
-            threshold = min(one.truth + side * gap, 0.9999)
+        gap = GAP if one.truth > 0.9 else WIDE_GAP
+        for side, word in ((-1, "above"), (1, "below")):
+            threshold = one.truth + side * gap
+            if threshold >= 1:
+                continue
             up, down, labels = claims(one, threshold)
             right, wrong = (up, down) if side < 0 else (down, up)
-            fixed = fixed_srs(one, threshold)
-            cells.append(
-                (fixed, f"{right.mean():.2f}, {labels.mean():.0f}, {labels.mean() / fixed:.2f} | {wrong.mean():.3f}")
-            )
-        print(f"| {one.subject} | {cells[0][0]:.0f} / {cells[1][0]:.0f} | {cells[0][1]} | {cells[1][1]} |")
-    print()
+            fixed, mean = fixed_srs(one, threshold), float(labels.mean())
+            shares = (float(right.mean()), float(wrong.mean()))
+            row(one.subject, word, *shares, f"{mean:.0f}", f"{fixed:.0f}", f"{mean / fixed:.2f}")
+    print(f"\nFixed SRS: knows the gap, 90 % power, one-sided 2.5 %. Undecided campaigns count as {SHORT} labels.\n")
 
 
 def fixed_srs(one: Pass, threshold: float) -> float:
@@ -224,81 +230,86 @@ def fixed_srs(one: Pass, threshold: float) -> float:
     return n / (1 + n / one.population)
 
 
-def half_widths(passes: list[Pass], *, target: float) -> None:
-    print(f"## Half-width {target:g}\n")
-    print(
-        "| subject | accuracy | interval | reached | mean labels | of an SRS that knew the rate | coverage at the stop | least coverage at a fixed look |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+def half_widths(passes: list[Pass], folder: Path, *, target: float) -> None:
+    columns = ("subject", "accuracy", "interval", "reached", "mean labels", "SRS, same rule", "SRS that knew the rate")
+    head(f"Half-width {target:g}", *columns, "coverage at the stop", "least at a fixed look", "of SRS")
     for one in passes:
         prefix = "guarded_" if one.rare else ""
         low, high = one.column(prefix + "low"), one.column(prefix + "high")
         at = first_true((high - low) / 2 <= target)
-        row, done = np.arange(len(at)), at >= 0
+        which = np.arange(len(at))
         covers = (low <= one.truth) & (one.truth <= high)
-        labels = one.column("labels")[row, at]
-        known = one.truth * (1 - one.truth) * (1.96 / target) ** 2
-        known /= 1 + known / one.population
-        print(
-            f"| {one.subject} | {one.truth:.3f} | {'guarded' if one.rare else 'standard'} | {done.mean():.2f} "
-            f"| {labels.mean():.0f} | {labels.mean() / known:.2f} | {covers[row, at].mean():.3f} | {covers.mean(axis=0).min():.3f} |"
+        labels, (plain, plain_covers) = one.column("labels")[which, at], plain_stops(one, folder, target)
+        row(
+            one.subject,
+            one.truth,
+            "guarded" if one.rare else "standard",
+            float((at >= 0).mean()),
+            *(f"{number:.0f}" for number in (labels.mean(), plain, known_rate(one, target))),
+            float(covers[which, at].mean()),
+            float(covers.mean(axis=0).min()),
+            plain_covers,
         )
     print()
 
 
-def blind_spots(passes: list[Pass], title: str) -> None:
-    print(f"## Blind spots, {title}: {100 * HIDDEN:g} % of the pool, its most confident items, made to fail\n")
-    print(
-        '| subject | accuracy | false "at least", guarded | plain variance | coverage at a half-width of .05, formal |\n|---|---|---|---|---|'
+def known_rate(one: Pass, target: float) -> float:
+    """Labels of a simple random sample whose size was set for this half-width with the true rate."""
+    known = one.truth * (1 - one.truth) * (1.96 / target) ** 2
+    return known / (1 + known / one.population)
+
+
+def plain_stops(one: Pass, folder: Path, target: float) -> tuple[float, float]:
+    """Mean labels and coverage at the stop of simple random sampling under the same rule."""
+    field = load(folder / f"{one.subject}.csv", one.population)
+    stops = [run_until(field, Srs(), HalfWidth(target), max_labels=one.population, seed=seed) for seed in range(PLAIN)]
+    covers = [one.truth in stop.estimate.interval for stop in stops]
+    return float(np.mean([stop.labels for stop in stops])), float(np.mean(covers))
+
+
+def blind_spots(passes: list[Pass]) -> None:
+    title = (
+        f"Blind spots: the most confident {100 * HIDDEN:g} % of the pool made to fail, {len(passes[0].looks)} campaigns"
     )
+    head(title, "subject", "accuracy", 'false "at least"', "with the plain variance", "coverage at ±.05, formal")
     for one in passes:
-        false = (one.column("claim_low") >= one.truth).any(axis=1).mean()
-        plain = (one.column("plain_low") >= one.truth).any(axis=1).mean()
+        false = (one.column("claim_low") >= one.truth).any(axis=1)
+        plain = (one.column("plain_low") >= one.truth).any(axis=1)
         low, high = one.column("guarded_low"), one.column("guarded_high")
         at = first_true((high - low) / 2 <= 0.05)
-        row = np.arange(len(at))
-        covered = ((low <= one.truth) & (one.truth <= high))[row, at].mean()
-        print(f"| {one.subject} | {one.truth:.3f} | {false:.3f} | {plain:.3f} | {covered:.3f} |")
+        covered = ((low <= one.truth) & (one.truth <= high))[np.arange(len(at)), at]
+        row(one.subject, one.truth, *(float(share.mean()) for share in (false, plain, covered)))
     print()
 
 
-def sequences(folder: Path, items: int, *, repetitions: int = 2000, last: int = 2000) -> None:
-    print(
-        f"## Exact sequence of simple random sampling, looked at after each of {last:,} labels ({repetitions:,} campaigns)\n"
-    )
-    print(
-        "| subject | false claims, truth on the threshold | 3 points above: decided, mean labels, of a fixed SRS |\n|---|---|---|"
-    )
+def sequences(folder: Path, items: int, *, repetitions: int = 1000, last: int = 2000) -> None:
+    title = f"Exact sequence of SRS, a look after each of {last:,} labels, {repetitions:,} campaigns"
+    columns = ("3 points above: decided", "mean labels", "of a fixed SRS")
+    head(title, "subject", "false claims, truth on the threshold", *columns)
     for name in SUBJECTS:
         field = load(folder / f"{name}.csv", items)
         rng = np.random.default_rng(1)
-        n = np.arange(1, last + 1)
         orders = np.array([rng.permutation(field.losses)[:last] for _ in range(repetitions)])
         failures = np.cumsum(orders, axis=1).astype(np.int64)
-        false = crossings(failures, n, field, field.truth)
-        at = crossings(failures, n, field, field.truth - GAP)
-        one = Pass(name, field.frame.size, field.truth, False, np.zeros((0, 0, 0)))
-        ratio = np.where(at >= 0, at + 1, last).mean() / fixed_srs(one, field.truth - GAP)
-        print(
-            f"| {name} | {(false >= 0).mean():.4f} | {(at >= 0).mean():.2f}, "
-            f"{np.where(at >= 0, at + 1, last).mean():.0f}, {ratio:.2f} |"
-        )
+        false = crossings(failures, field, field.truth)
+        at = crossings(failures, field, field.truth - GAP)
+        labels = float(np.where(at >= 0, at + 1, last).mean())
+        fixed = fixed_srs(Pass(name, field.frame.size, field.truth, False, orders), field.truth - GAP)
+        row(name, float((false >= 0).mean()), float((at >= 0).mean()), f"{labels:.0f}", f"{labels / fixed:.2f}")
     print()
 
 
-def crossings(
-    failures: npt.NDArray[np.int64], n: npt.NDArray[np.int64], field: Field, threshold: float
-) -> npt.NDArray[np.int64]:
-    """First label that decides, one per campaign; bounds depend on (failures, labels) only and are looked up."""
-    most = int(failures.max())
-    grid = np.repeat(np.arange(most + 1)[:, None], len(n), axis=1)
-    grid = np.minimum(grid, n)
+def crossings(failures: IntArray, field: Field, threshold: float) -> IntArray:
+    """First label that decides, one per campaign; bounds depend on failures and labels only and are looked up."""
+    n = np.arange(1, failures.shape[1] + 1)
+    counts = np.minimum(np.arange(int(failures.max()) + 1)[:, None], n)
     low, high = sequence_bounds(
-        grid, np.broadcast_to(n, grid.shape), population=field.frame.size, expected=1 - threshold, level=0.95
+        counts, np.broadcast_to(n, counts.shape), population=field.frame.size, expected=1 - threshold, level=0.95
     )
-    rate = round((1 - threshold) * field.frame.size) / field.frame.size
-    decided = (high < rate) | (low > rate) if threshold == field.truth else (high <= rate) | (low > rate)
-    return first_true(decided[failures, np.arange(len(n))])
+    # Half an item to either side: on the threshold, a claim in either direction counts.
+    on, half = 1 - threshold, 0.5 / field.frame.size
+    decided = (high < on - half) | (low > on + half)
+    return first_true(decided[failures, n - 1])
 
 
 if __name__ == "__main__":

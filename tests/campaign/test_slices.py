@@ -44,7 +44,7 @@ def srs_sample(items: tuple[int, ...], failed: list[bool], population: int) -> L
 
 
 def test_every_simple_sample_of_a_tiny_pool_covers_each_slice_as_often_as_it_must() -> None:
-    """All 3,003 samples of 5 of 15 items: given its number of labels, the interval of a slice is exact."""
+    """All 3,003 samples of 10 of 15 items: given its number of labels, the interval of a slice is exact."""
     said = ["a"] * 10 + ["b"] * 5
     failed = [True, True, False, False, False, False, False, False, False, False, True, False, False, False, False]
     pool = fc.Pool.from_arrays(y_pred=said, outcome=["Fail" if one else "Pass" for one in failed])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from fractions import Fraction as F
+from fractions import Fraction
 from itertools import chain
 
 import numpy as np
@@ -15,61 +15,68 @@ from fieldcheck.core.rng import stream
 from fieldcheck.numerics.pivotal import ordered_pivotal
 from fieldcheck.testing import assert_frequencies
 
-Chances = dict[tuple[int, ...], F]
+Chances = dict[tuple[int, ...], Fraction]
 
-EPS = F(1, 10**6)
-VECTORS: dict[str, list[F]] = {
-    "one of four": [F(1, 8), F(1, 2), F(1, 8), F(1, 4)],
-    "all equal, no border inside an item": [F(1, 2)] * 6,
-    "all equal, borders inside items": [F(3, 5)] * 5,
-    "all equal, two borders": [F(3, 7)] * 7,
-    "ties": [F(1, 4), F(1, 4), F(3, 4), F(3, 4), F(1, 4), F(3, 4)],
-    "every second item across a border": [F(2, 3), F(2, 3), F(2, 3), F(1, 2), F(3, 4), F(3, 4)],
-    "almost certain": [1 - EPS, F(1, 2), 1 - EPS, F(1, 2), EPS, EPS],
-    "large": [F(4, 5)] * 5,
-    "certain among others": [F(1, 2), F(1), F(1, 4), F(1), F(1, 4)],
-    "item that ends on a border": [F(1, 3), F(2, 3), F(1, 5), F(4, 5)],
-    "small then large": [F(1, 10), F(1, 10), F(9, 10), F(9, 10)],
-    "large then small": [F(9, 10), F(9, 10), F(1, 10), F(1, 10)],
-    "all of them": [F(1), F(1), F(1)],
+EPS = Fraction(1, 10**6)
+VECTORS: dict[str, list[Fraction]] = {
+    "one of four": [Fraction(1, 8), Fraction(1, 2), Fraction(1, 8), Fraction(1, 4)],
+    "all equal, no border inside an item": [Fraction(1, 2)] * 6,
+    "all equal, borders inside items": [Fraction(3, 5)] * 5,
+    "all equal, two borders": [Fraction(3, 7)] * 7,
+    "ties": [Fraction(1, 4), Fraction(1, 4), Fraction(3, 4), Fraction(3, 4), Fraction(1, 4), Fraction(3, 4)],
+    "every second item across a border": [
+        Fraction(2, 3),
+        Fraction(2, 3),
+        Fraction(2, 3),
+        Fraction(1, 2),
+        Fraction(3, 4),
+        Fraction(3, 4),
+    ],
+    "almost certain": [1 - EPS, Fraction(1, 2), 1 - EPS, Fraction(1, 2), EPS, EPS],
+    "large": [Fraction(4, 5)] * 5,
+    "certain among others": [Fraction(1, 2), Fraction(1), Fraction(1, 4), Fraction(1), Fraction(1, 4)],
+    "item that ends on a border": [Fraction(1, 3), Fraction(2, 3), Fraction(1, 5), Fraction(4, 5)],
+    "small then large": [Fraction(1, 10), Fraction(1, 10), Fraction(9, 10), Fraction(9, 10)],
+    "large then small": [Fraction(9, 10), Fraction(9, 10), Fraction(1, 10), Fraction(1, 10)],
+    "all of them": [Fraction(1), Fraction(1), Fraction(1)],
 }
 
 
-def duels(inclusion: list[F]) -> Chances:
+def duels(inclusion: list[Fraction]) -> Chances:
     """Every possible sample with its chance: the survivor of each duel, with what is left of both, meets the next."""
-    states: dict[tuple[int, F, tuple[int, ...]], F] = {(0, inclusion[0], ()): F(1)}
+    states: dict[tuple[int, Fraction, tuple[int, ...]], Fraction] = {(0, inclusion[0], ()): Fraction(1)}
     for rival, strength in enumerate(inclusion[1:], start=1):
-        after: dict[tuple[int, F, tuple[int, ...]], F] = defaultdict(F)
+        after: dict[tuple[int, Fraction, tuple[int, ...]], Fraction] = defaultdict(Fraction)
         for (survivor, own, drawn), chance in states.items():
             for share, state in duel(survivor, own, drawn, rival=rival, strength=strength):
                 after[state] += chance * share
         states = after
-    samples: Chances = defaultdict(F)
+    samples: Chances = defaultdict(Fraction)
     for (survivor, own, drawn), chance in states.items():
         assert own in (0, 1)
         samples[tuple(sorted((*drawn, survivor) if own else drawn))] += chance
     return {sample: chance for sample, chance in samples.items() if chance}
 
 
-def duel(survivor: int, own: F, drawn: tuple[int, ...], *, rival: int, strength: F):
+def duel(survivor: int, own: Fraction, drawn: tuple[int, ...], *, rival: int, strength: Fraction):
     """What may come of it: its share of the chance, and who goes on, with what, after whom."""
     both = own + strength
     if both == 0:
-        return [(F(1), (rival, F(0), drawn))]
+        return [(Fraction(1), (rival, Fraction(0), drawn))]
     if both < 1:
         return [(own / both, (survivor, both, drawn)), (strength / both, (rival, both, drawn))]
     if both == 2:
-        return [(F(1), (rival, F(1), (*drawn, survivor)))]
+        return [(Fraction(1), (rival, Fraction(1), (*drawn, survivor)))]
     wins = (1 - strength) / (2 - both)
     return [(wins, (rival, both - 1, (*drawn, survivor))), (1 - wins, (survivor, both - 1, (*drawn, rival)))]
 
 
-def floats(inclusion: list[F]) -> np.ndarray:
+def floats(inclusion: list[Fraction]) -> np.ndarray:
     return np.array([float(p) for p in inclusion])
 
 
 @pytest.mark.parametrize("inclusion", VECTORS.values(), ids=VECTORS)
-def test_the_duels_have_these_inclusion_probabilities(inclusion: list[F]) -> None:
+def test_the_duels_have_these_inclusion_probabilities(inclusion: list[Fraction]) -> None:
     samples = duels(inclusion)
     assert sum(samples.values()) == 1
     for item, wanted in enumerate(inclusion):
@@ -78,7 +85,7 @@ def test_the_duels_have_these_inclusion_probabilities(inclusion: list[F]) -> Non
 
 
 @pytest.mark.parametrize("inclusion", VECTORS.values(), ids=VECTORS)
-def test_samples_come_as_often_as_the_duels_say(inclusion: list[F]) -> None:
+def test_samples_come_as_often_as_the_duels_say(inclusion: list[Fraction]) -> None:
     """Chi-square over 3,000 seeds; a sample whose chance is off by .07 would be noticed."""
     chances = duels(inclusion)
     probabilities = floats(inclusion)
@@ -99,7 +106,7 @@ def vectors(draw: st.DrawFn) -> np.ndarray:
     """Probabilities with a whole sum: any numbers in (0, 1], and last ones that fill up what they lack."""
     sizes = st.floats(1e-9, 1.0) | st.sampled_from([1.0, 0.5, 1 - 1e-9, 1 - 1e-12, 1e-12, 1 / 3])
     given_ones = draw(st.lists(sizes, min_size=1, max_size=60))
-    total = sum(map(F, given_ones))
+    total = sum(map(Fraction, given_ones))
     rest = -total % 1
     filled = list(chain(given_ones, [float(rest)] if rest else []))
     order = draw(st.permutations(range(len(filled))))

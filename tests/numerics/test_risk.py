@@ -88,7 +88,7 @@ def test_errors_are_fitted_to_the_mode_of_the_posterior(labels: int, seed: int) 
     seed=st.integers(0, 10**6),
     labels=st.integers(1, 200),
     rate=st.sampled_from([0.0, 0.02, 0.5, 0.98, 1.0]),
-    shape=st.sampled_from([0.1, 1.0, 8.0]),
+    shape=st.sampled_from([0.1, 1.0, 8.0, 60.0]),
 )
 @settings(max_examples=60)
 def test_any_labels_lead_to_the_mode(seed: int, labels: int, rate: float, shape: float) -> None:
@@ -101,6 +101,16 @@ def test_any_labels_lead_to_the_mode(seed: int, labels: int, rate: float, shape:
     # Coefficients have nine digits; the slope changes by at most Σ x²/4 + 1/sd² per unit of a coefficient.
     curvature = (model.features[items] ** 2).sum() / 4 * 5 + (1 / model.sd**2).max()
     assert steepest <= 1e-9 * curvature + 1e-7
+
+
+@pytest.mark.parametrize("labels", [1, 3, 10, 40])
+def test_a_failure_that_was_held_for_impossible(labels: int) -> None:
+    """An item with a confidence of exactly 1 fails, the others do not: full Newton steps go in circles here."""
+    model = failure_model(np.array([0.0] + [0.02] * (SIZE - 1)), {}, None, SIZE)
+    items = np.arange(labels, dtype=np.int64)
+    losses = (items == 0).astype(np.float64)
+    best = optimum(model, model.mean, items, losses)
+    np.testing.assert_allclose(model.fit(items, losses).coefficients, best, atol=1e-6)
 
 
 @given(
@@ -139,9 +149,7 @@ def test_prior_by_hand(confidence: list[float], trust: float, doubt: list[float]
     given_doubt = 1 - np.array(confidence)
     model = failure_model(given_doubt, {}, None, len(confidence))
     np.testing.assert_allclose(model.features[:, 1], doubt, atol=1e-5)
-    np.testing.assert_allclose(
-        model.features[:, 1], 0.3 + trust * logit(np.clip(given_doubt, 1e-6, 0.999)), rtol=1e-12
-    )
+    np.testing.assert_allclose(model.features[:, 1], 0.3 + trust * logit(np.clip(given_doubt, 1e-6, 0.999)), rtol=1e-12)
     np.testing.assert_allclose(model.features[:, 2], (model.features[:, 1] - np.mean(doubt)) ** 2 / 10, atol=1e-5)
     # Before any label the risk is that of the doubt alone.
     np.testing.assert_allclose(model.linear(model.prior()), doubt, atol=1e-5)

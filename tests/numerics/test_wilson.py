@@ -55,9 +55,7 @@ def test_what_a_label_may_count_for() -> None:
         assert effective_wilson(0.3, variance, 40, z=2.0) == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("labels", "quantile"), [(36, 2.042), (126, 1.980), (9, 3.182), (2, 3.182), (10, 2.776)]
-)
+@pytest.mark.parametrize(("labels", "quantile"), [(36, 2.042), (126, 1.980), (9, 3.182), (2, 3.182), (10, 2.776)])
 def test_quantiles_of_the_table(labels: int, quantile: float) -> None:
     """Student's t after six coefficients, with never fewer than three degrees of freedom (any printed table)."""
     assert critical(labels, 0.95) == pytest.approx(quantile, abs=5e-4)

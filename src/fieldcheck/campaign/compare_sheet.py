@@ -13,7 +13,7 @@ from fieldcheck.campaign.contest import Contest, Drawn, draw
 from fieldcheck.campaign.difference import Comparison
 from fieldcheck.campaign.judge import Rule, ends, judge
 from fieldcheck.campaign.sheet import Sheet
-from fieldcheck.campaign.truths import losses_of
+from fieldcheck.campaign.truths import losses_of, predictions_at
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Sample
@@ -50,7 +50,7 @@ def compare_sheet(
         loss="squared",
         threshold=0.5,
         ids=tuple(pools[0].id_of(int(item)) for item in items),
-        predictions=None,
+        predictions=predictions_at(pools[0], items),
         classes=_classes(pools),
         pool_file=files,
         pool_digest=contest.digest(),

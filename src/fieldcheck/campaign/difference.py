@@ -33,7 +33,7 @@ class Difference:
     decided
         True where it was claimed which one is better, or where every disagreement is labelled.
     more
-        Labels that would decide it, were the difference as it is estimated.
+        Labels that would decide it, were the difference as it is estimated; 0 where these are enough.
     truth
         The difference where every label is known.
     """
@@ -93,6 +93,8 @@ class Difference:
 
     def _outlook(self) -> str:
         left = self.disagreements - self.labels
+        if not self.more:
+            return "it is decided when the labels that are still to come are there"
         if self.more >= left:
             return f"the other {left:,} disagreements would have to be labelled too"
         return f"about {self.more:,} more labels would decide it if the difference is as estimated"

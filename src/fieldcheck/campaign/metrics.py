@@ -268,6 +268,8 @@ class Crosstab:
         One per draw: 1/π, and the loss that was expected.
     first, second
         One per predicted class: ``Σ m (1/π - 1)`` and ``Σ m² (1/π - 1)`` over its items.
+    optimism
+        How much larger the variance is when labels are judged by a model that has not seen them.
     """
 
     predicted: tuple[str, ...]
@@ -282,6 +284,7 @@ class Crosstab:
     expected: FloatArray
     first: FloatArray
     second: FloatArray
+    optimism: float = 1.0
 
     @classmethod
     def of(cls, labelled: Labelled, pool: Pool, true_classes: Sequence[str]) -> Crosstab:
@@ -291,7 +294,7 @@ class Crosstab:
         truth = np.array([place[name] for name in true_classes], dtype=np.int64)
         items, losses = labelled.sample.items, labelled.losses
         _check_truth(truth, codes[items], losses)
-        expected, chance = _expected(labelled, codes, len(predicted))
+        expected, chance, optimism = _expected(labelled, codes, len(predicted))
         weight, said = 1 / chance[items], codes[items]
         many = len(predicted)
         failing = np.bincount(codes, expected, minlength=many)
@@ -311,6 +314,7 @@ class Crosstab:
             expected=expected[items],
             first=np.bincount(codes, expected * left, minlength=many).astype(np.float64),
             second=np.bincount(codes, expected**2 * left, minlength=many).astype(np.float64),
+            optimism=optimism,
         )
 
     @property
@@ -339,7 +343,7 @@ class Crosstab:
         cost = row[: len(self.predicted), None] + column[None, :]
         mean = (self.share * cost).sum(axis=1)
         off = self.losses * cost[self.codes, self.truth] - self.expected * mean[self.codes]
-        seen = float((self.weight * (self.weight - 1) * off**2).sum())
+        seen = self.optimism * float((self.weight * (self.weight - 1) * off**2).sum())
         foreseen = float(self.first @ (self.share * cost**2).sum(axis=1) - self.second @ mean**2)
         return max(seen, foreseen)
 
@@ -441,7 +445,7 @@ class Crosstab:
         size, share = int(self.sizes[a]), self.share[a, c]
         here = self.codes == a
         off = self.losses[here] * (self.truth[here] == c) - self.expected[here] * share
-        seen = float((self.weight[here] * (self.weight[here] - 1) * off**2).sum())
+        seen = self.optimism * float((self.weight[here] * (self.weight[here] - 1) * off**2).sum())
         foreseen = float(self.first[a] * share - self.second[a] * share**2)
         labels = int(np.count_nonzero(here))
         z = critical(labels, level, coefficients=2)
@@ -466,8 +470,8 @@ def _check_truth(truth: IntArray, said: IntArray, losses: FloatArray) -> None:
         )
 
 
-def _expected(labelled: Labelled, codes: IntArray, many: int) -> tuple[FloatArray, FloatArray]:
-    """Expected loss and chance of every item.
+def _expected(labelled: Labelled, codes: IntArray, many: int) -> tuple[FloatArray, FloatArray, float]:
+    """Expected loss and chance of every item, and the optimism of the expectation about the labels.
 
     A simple random sample is taken as one of each predicted class, of the size that it happens to have there
     (poststratification); a class without a label counts as one with half a label.
@@ -475,12 +479,19 @@ def _expected(labelled: Labelled, codes: IntArray, many: int) -> tuple[FloatArra
     method_of(labelled)
     if labelled.sample.estimator == "model_assisted":
         fit = estimators.Fit.of(labelled)
-        return fit.expected, fit.chance
+        return fit.expected, fit.chance, _optimism(fit)
     said = codes[labelled.sample.items]
     labels, failures = np.bincount(said, minlength=many), np.bincount(said, labelled.losses, minlength=many)
     rate = (failures + labelled.losses.mean()) / (labels + 1)
     chance = np.minimum(np.maximum(labels, 0.5) / np.bincount(codes, minlength=many), 1.0)
-    return rate[codes], chance[codes]
+    return rate[codes], chance[codes], 1.0
+
+
+def _optimism(fit: estimators.Fit) -> float:
+    items, losses = fit.labelled.sample.items, fit.labelled.losses
+    at = fit.chance[items]
+    fitted = float(((1 - at) / at**2 * (losses - fit.expected[items]) ** 2).sum()) / len(fit.expected) ** 2
+    return max(1.0, fit.seen / fitted) if fitted > 0 else 1.0
 
 
 def _share(said: IntArray, truth: IntArray, weight: FloatArray, *, shape: tuple[int, int]) -> FloatArray:

@@ -40,7 +40,7 @@ LEAST = 20
 REACH = 1.0
 """How far the truth may lie from the expectation before any label, on the logit scale: one standard deviation."""
 
-MARGINS = {"srs": (0.85, 1.0, 1.1), "ssrs": (0.8, 1.0, 1.3), "waves": (0.75, 1.1, 1.5)}
+MARGINS = {"srs": (0.85, 1.0, 1.1), "ssrs": (0.8, 1.0, 1.3), "waves": (0.65, 1.1, 1.55)}
 """By technique, what the half-width is multiplied with where things go well, as expected, and badly."""
 
 
@@ -163,7 +163,6 @@ class Plan:
             y_log=True,
             reference=self.half_width,
             reference_label="asked for" if self.half_width is not None else "",
-            note="; ".join(self.notes),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -208,7 +207,7 @@ def plan(
     _check(pool, budget, half_width, labelled)
     chosen, notes = _usable([build_design(one) for one in designs], pool)
     outlook = Outlook.of(pool, labelled)
-    budgets = sorted({*(one for one in LADDER if 2 * one <= len(pool)), *([budget] if budget else [])})
+    budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
     courses = tuple(_course(one, pool, outlook, budgets=budgets, half_width=half_width, level=level) for one in chosen)
     return Plan(
         pool=pool.name,

@@ -24,7 +24,7 @@ from fieldcheck.campaign.reuse import (
     risk_of,
 )
 from fieldcheck.campaign.sheet import Sheet
-from fieldcheck.campaign.truths import losses_of, refuse_outcomes
+from fieldcheck.campaign.truths import losses_of, predictions_at, refuse_outcomes
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool import Pool
@@ -77,7 +77,7 @@ class Reused:
             loss="squared",
             threshold=failure_limit(self.pool),
             ids=tuple(self.pool.id_of(int(item)) for item in top.items),
-            predictions=None,
+            predictions=predictions_at(self.pool, top.items),
             classes=self.classes,
             pool_file=pool_file,
             pool_digest=self._digest(),

@@ -199,7 +199,7 @@ class Slices:
             if row.interval is not None and row.value is not None
         )
         title = f"{self.metric.capitalize()} by {self.by}"
-        return IntervalChart(f"slices/{self.by}-chart", title, self.metric, rows, note="; ".join(self.notes))
+        return IntervalChart(f"slices/{self.by}-chart", title, self.metric, rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -226,12 +226,15 @@ class Part:
         How many labels of a simple random sample one label of this slice stands for.
     likely
         The mean loss that is to be expected there, also without any label.
+    usual
+        That of the whole pool, where whether a slice is shown must not hang on its own few labels.
     """
 
     value: float
     interval: Interval
     worth: float = 1.0
     likely: float = 0.0
+    usual: float | None = None
 
 
 def slices(
@@ -260,23 +263,31 @@ def slices(
 def _slice(name: str, part: Part | None, *, sizes: tuple[int, int, int], metric: str) -> Slice:
     items, labels, _ = sizes
     accuracy = metric == "accuracy"
-    if part is not None and (labels == items or (labels >= FEWEST and _narrow(part, accuracy=accuracy))):
+    if part is not None and (labels == items or _shown(part, labels, accuracy=accuracy)):
         interval = part.interval.map(lambda mean: on_scale(metric, mean))
         return Slice(name, *sizes, value=on_scale(metric, part.value), interval=interval)
     enough = FEWEST
     if part is not None:
-        enough = _enough(part) if accuracy else _enough_relative(part, labels)
+        enough = max(_enough(part, part.likely), _asked(part)) if accuracy else _enough_relative(part, labels)
     return Slice(name, *sizes, more=min(max(enough - labels, 1), items - labels))
 
 
-def _narrow(part: Part, *, accuracy: bool) -> bool:
+def _shown(part: Part, labels: int, *, accuracy: bool) -> bool:
     half = part.interval.width / 2
-    return half <= (WIDEST if accuracy else WIDEST_RELATIVE * part.value)
+    if not accuracy:
+        return labels >= FEWEST and half <= WIDEST_RELATIVE * part.value
+    return labels >= _asked(part) and half <= WIDEST
 
 
-def _enough(part: Part) -> int:
-    """Labels with which Wilson's interval is narrow enough."""
-    rate = min(max(part.likely, 0.0), 1.0)
+def _asked(part: Part) -> int:
+    """Labels that a slice must have, whatever they say: to show it because few of its labels fail would be to choose
+    the lucky ones, which then cover too seldom (.89 instead of .95 for simple random samples of 100 classes)."""
+    return FEWEST if part.usual is None else _enough(part, part.usual)
+
+
+def _enough(part: Part, likely: float) -> int:
+    """Labels with which Wilson's interval at this rate is narrow enough."""
+    rate = min(max(likely, 0.0), 1.0)
 
     def narrow(labels: int) -> bool:
         variance = rate * (1 - rate) / (part.worth * labels)
@@ -327,7 +338,8 @@ def _simple_part(labelled: Labelled, inside: Any, size: int, *, level: float, ov
     found = estimators.estimate(
         Labelled(within, labelled.losses[inside], labelled.failed[inside], labelled.task), level=level
     )
-    return Part(found.value, found.interval, likely=(found.value * count + overall) / (count + 1))
+    likely = (found.value * count + overall) / (count + 1)
+    return Part(found.value, found.interval, likely=likely, usual=overall)
 
 
 def _model_assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:

@@ -10,7 +10,7 @@ from fieldcheck.campaign.answers import Answer, classification_losses, is_lost, 
 from fieldcheck.core.errors import LabelError, PoolError
 from fieldcheck.core.labels import PLAIN, RIGHT, WRONG
 from fieldcheck.core.pool import Pool
-from fieldcheck.core.types import FloatArray
+from fieldcheck.core.types import FloatArray, IntArray
 
 
 def losses_of(
@@ -23,20 +23,26 @@ def losses_of(
     classes
         All that a label may name; others count as failures, and are named.
     """
-    if pool.predictions is None:
-        raise PoolError(f"'{pool.name}' has no predictions", rule="a label is compared with what the model said")
     lost = {name for name in ids if name in answers and is_lost(answers[name], classes)}
     at = [place for place, name in enumerate(ids) if name in answers and name not in lost]
     given = [answers[ids[place]] for place in at]
-    items = pool.position_of([ids[place] for place in at])
+    said = predictions_at(pool, pool.position_of([ids[place] for place in at]))
     losses = np.array([np.inf if name in lost else np.nan for name in ids])
     if pool.task == "regression":
-        losses[at] = np.square(regression_offsets(given, [float(pool.predictions[item]) for item in items]))
+        losses[at] = np.square(regression_offsets(given, [float(value) for value in said]))
         return losses, ()
     refuse_outcomes(given, classes)
-    said = [pool.classes[int(pool.predictions[item])] for item in items]
-    losses[at], notes = classification_losses(given, said, classes)
+    losses[at], notes = classification_losses(given, [str(name) for name in said], classes)
     return losses, notes
+
+
+def predictions_at(pool: Pool, items: IntArray) -> tuple[str | float, ...]:
+    """What the model said about some items: names of classes, or values."""
+    if pool.predictions is None:
+        raise PoolError(f"'{pool.name}' has no predictions", rule="a label is compared with what the model said")
+    if pool.task == "regression":
+        return tuple(float(pool.predictions[item]) for item in items)
+    return tuple(pool.classes[int(pool.predictions[item])] for item in items)
 
 
 def refuse_outcomes(answers: Sequence[Answer], classes: Sequence[str]) -> None:

@@ -126,7 +126,7 @@ class Verdict:
             (line,),
             reference=self.aim if certifying else found.truth,
             reference_label="threshold" if certifying else "truth",
-            note=f"The band is the interval that the rule goes by. {self.sentence()}",
+            note="The band is the interval that the rule goes by.",
         )
 
     def table(self) -> Table:
@@ -158,10 +158,11 @@ class Verdict:
         return "guarded" if method.startswith("guarded") else "plain"
 
     def _error(self) -> str:
-        share = f"{1 - self.estimate.interval.level:.2g}"
-        if self.decision in CERTIFYING:
-            return f"at most {share} of campaigns with the truth on the threshold ever make a false claim, at any look"
-        return f"about {share} of campaigns stop with an interval that misses the truth"
+        share = f"{100 * (1 - self.estimate.interval.level):.2g} %"
+        if self.decision not in CERTIFYING:
+            return f"about {share} of campaigns, or fewer, stop with an interval that misses the truth"
+        how = "exactly" if self._promise() == "sequence" else "approximately, checked by simulation"
+        return f"at most {share} of campaigns ever make a false claim, at any of their looks ({how})"
 
     def _aim(self) -> str:
         return f"{100 * self.aim:.6g} %" if self.decision in CERTIFYING else _points(self.estimate, self.aim)

@@ -111,11 +111,19 @@ def _show(result: Estimate, parts: Sequence[Slices], more: Metrics | None) -> No
     for part in parts:
         print()
         show_noted(part.table(), part.notes)
-    for exhibit in more.exhibits() if more is not None else []:
+    if more is not None:
+        _show_metrics(more)
+
+
+def _show_metrics(found: Metrics) -> None:
+    for exhibit in found.exhibits():
         table = _as_table(exhibit) if isinstance(exhibit, Matrix) else exhibit
         if isinstance(table, Table):
             print()
-            show_noted(table, table.note.split("; ") if table.note else [])
+            # Those of the scores are those of all: they come last.
+            show_noted(table, [] if table.name == "metrics/scores" else [table.note])
+    for text in found.notes:
+        print(f"  note: {text}")
 
 
 def show_noted(table: Table, notes: Sequence[str]) -> None:

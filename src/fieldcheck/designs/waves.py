@@ -37,7 +37,8 @@ class Waves:
     objective
         ``estimate``: smallest error. ``expose``: most failures. ``balanced``: both.
     floor
-        Share of the chances that is the same for all items.
+        Share of the chances that is the same for all items. Left out: 0.2 for failures, which hide where a model is sure
+        of itself; 0.1 for errors of regression, which do not.
     certain
         ``expose`` only: share of each wave that goes to the riskiest items outright.
     first
@@ -55,12 +56,12 @@ class Waves:
 
     auxiliary: str = "auto"
     objective: Literal["estimate", "balanced", "expose"] = "estimate"
-    floor: float = 0.2
+    floor: float | None = None
     certain: float = 0.75
     first: int | None = None
 
     def __post_init__(self) -> None:
-        check_between(self.name, low=0.01, high=1, floor=self.floor)
+        check_between(self.name, low=0.01, high=1, floor=0.2 if self.floor is None else self.floor)
         check_between(self.name, low=0, high=1, certain=self.certain)
         check_between(self.name, low=2, high=1_000_000, first=20 if self.first is None else self.first)
         if self.objective not in OBJECTIVES:
@@ -87,6 +88,9 @@ class Waves:
             drawn[waves[-1]] = True
         return self._sample(frame, waves, beliefs, complete=len(waves) == len(planned))
 
+    def _floor(self, *, failures: bool) -> float:
+        return self.floor if self.floor is not None else 0.2 if failures else 0.1
+
     def _wave(
         self, model: RiskModel, belief: Belief, drawn: BoolArray, count: int, *, seed: int, number: int
     ) -> IntArray:
@@ -99,7 +103,7 @@ class Waves:
             drawn,
             count,
             objective=self.objective,
-            floor=self.floor,
+            floor=self._floor(failures=model.family == "bernoulli"),
             certain=self.certain,
         )
         left = np.flatnonzero(~drawn)
@@ -126,7 +130,7 @@ class Waves:
                 "beliefs": np.concatenate(rows),
                 "belief_sizes": np.array([len(row) for row in rows], dtype=np.float64),
                 "objective": np.array([float(OBJECTIVES.index(self.objective))]),
-                "floor": np.array([self.floor]),
+                "floor": np.array([self._floor(failures=frame.task == "classification")]),
                 "certain": np.array([self.certain]),
             },
             complete=complete,

@@ -84,6 +84,7 @@ class Fit:
         expected = model.expected(model.linear(model.fit(items, losses)))
         at = chance[items]
         value = float((expected.sum() + ((losses - expected[items]) / at).sum()) / frame.size)
+        audit = value if len(items) == frame.size else audit  # all are known: both are the truth
         held_out = _cross_fitted(model, items, losses)
         seen = float(((1 - at) / at**2 * (losses - held_out) ** 2).sum()) / frame.size**2
         spread = model.spread(expected, dispersion=_dispersion(losses, held_out))

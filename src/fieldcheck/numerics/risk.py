@@ -7,7 +7,7 @@ flexible models were tried on the published subjects and gained nothing at these
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -90,8 +90,8 @@ class RiskModel:
             return self.prior()
         features = self.features[items]
         if self.family == "gamma":
-            return Belief(_newton_gamma(features, losses, self._gamma_mean(losses), self.sd), np.zeros(0))
-        coefficients = _newton_logistic(features, losses, self.mean, self.sd)
+            return Belief(_gamma_mode(features, losses, self._gamma_mean(losses), self.sd), np.zeros(0))
+        coefficients = _logistic_mode(features, losses, self.mean, self.sd)
         return Belief(coefficients, self._effects(items, losses, coefficients))
 
     def linear(self, belief: Belief, items: IntArray | slice = slice(None)) -> FloatArray:
@@ -133,35 +133,73 @@ class RiskModel:
         return np.asarray(np.round(surplus / (weight + 1 / GROUP_VARIANCE), _DIGITS), dtype=np.float64)
 
 
-def _newton_logistic(features: FloatArray, losses: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
-    precision, at = 1 / sd**2, mean.copy()
-    for _ in range(25):
-        expected = special.expit(np.clip(features @ at, -30, 30))
-        weight = expected * (1 - expected)
-        gradient = features.T @ (losses - expected) - precision * (at - mean)
-        curvature = (features * weight[:, None]).T @ features + np.diag(precision)
-        at, done = _step(at, gradient, curvature)
-        if done:
-            break
-    return np.round(at, _DIGITS)
+def _logistic_mode(features: FloatArray, losses: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
+    def height(linear: FloatArray) -> float:
+        return float((np.logaddexp(0.0, linear) - losses * linear).sum())
+
+    def slopes(linear: FloatArray) -> tuple[FloatArray, FloatArray]:
+        expected = special.expit(linear)
+        return losses - expected, expected * (1 - expected)
+
+    return _mode(features, mean, sd, height=height, slopes=slopes)
 
 
-def _newton_gamma(features: FloatArray, losses: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
+def _gamma_mode(features: FloatArray, losses: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
+    def ratio(linear: FloatArray) -> FloatArray:
+        return np.asarray(losses * np.exp(-np.clip(linear, -60, 60)))
+
+    def height(linear: FloatArray) -> float:
+        return SHAPE * float((linear + ratio(linear)).sum())
+
+    def slopes(linear: FloatArray) -> tuple[FloatArray, FloatArray]:
+        here = ratio(linear)
+        return SHAPE * (here - 1), SHAPE * here
+
+    return _mode(features, mean, sd, height=height, slopes=slopes)
+
+
+def _mode(
+    features: FloatArray,
+    mean: FloatArray,
+    sd: FloatArray,
+    *,
+    height: Callable[[FloatArray], float],
+    slopes: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+) -> FloatArray:
+    """Where the posterior is highest, by Newton steps that are shortened until they lead there.
+
+    Full steps alone go in circles when an item fails that was held for perfectly safe.
+
+    height
+        Minus the log likelihood, from the linear predictors.
+    slopes
+        Its two derivatives by each linear predictor; the first with the opposite sign.
+    """
+
+    def depth(at: FloatArray) -> float:
+        return height(features @ at) + 0.5 * float((((at - mean) / sd) ** 2).sum())
+
     precision, at = 1 / sd**2, mean.copy()
     for _ in range(40):
-        ratio = losses * np.exp(-np.clip(features @ at, -60, 60))
-        gradient = SHAPE * features.T @ (ratio - 1) - precision * (at - mean)
-        curvature = SHAPE * (features * np.maximum(ratio, 0.05)[:, None]).T @ features + np.diag(precision)
-        at, done = _step(at, gradient, curvature)
-        if done:
+        surplus, weight = slopes(features @ at)
+        gradient = features.T @ surplus - precision * (at - mean)
+        curvature = (features * weight[:, None]).T @ features + np.diag(precision)
+        move = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
+        size = float(np.abs(move).max())
+        at = at + _shortened(depth, at, move * min(1.0, 2.0 / max(size, 1e-9)))
+        if size < 1e-9:
             break
     return np.round(at, _DIGITS)
 
 
-def _step(at: FloatArray, gradient: FloatArray, curvature: FloatArray) -> tuple[FloatArray, bool]:
-    move = np.linalg.solve(curvature, gradient)
-    size = float(np.abs(move).max())
-    return at + move * min(1.0, 2.0 / size if size > 0 else 1.0), size < 1e-9
+def _shortened(depth: Callable[[FloatArray], float], at: FloatArray, move: FloatArray) -> FloatArray:
+    """The step, halved until it does not lead upwards (but for rounding)."""
+    here = depth(at)
+    for _ in range(30):
+        if depth(at + move) <= here + 1e-12 * (1 + abs(here)):
+            break
+        move = move / 2
+    return move
 
 
 def normal_score(values: FloatArray) -> FloatArray:

@@ -1,0 +1,69 @@
+"""``fieldcheck assess`` with a stop rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .sheets import Run
+
+
+@pytest.mark.parametrize("design", ["waves", "srs"])
+@pytest.mark.parametrize(
+    ("words", "decision"),
+    [
+        (("--certify", "0.2"), "at least"),
+        (("--certify", "0.99"), "below"),
+        (("--certify", "0.75", "--max-labels", "40"), "undecided"),
+        (("--half-width", "0.1"), "reached"),
+        (("--half-width", "0.01", "--max-labels", "60"), "not reached"),
+    ],
+)
+def test_the_decision_is_printed_and_in_the_json(
+    run: Run, tea: Path, design: str, words: tuple[str, ...], decision: str
+) -> None:
+    shown = run("assess", tea, "-d", design, *words)
+    record = run("assess", tea, "-d", design, *words, "--json")
+    assert (shown.code, record.code) == (0, 0)
+    assert record.json["decision"] == decision
+    assert record.json["sentence"] in shown.out
+    assert "assumes" in shown.out
+    assert "wrong if" in shown.out
+
+
+def test_the_report_shows_every_look(run: Run, tea: Path) -> None:
+    done = run("assess", tea, "-d", "waves", "--certify", "0.75", "--html", "stop.html")
+    page = Path("stop.html").read_text(encoding="utf-8")
+    assert done.code == 0
+    assert "at every look" in page
+    assert "threshold" in page
+    assert "What the decision rests on" in page
+
+
+def test_regression_has_a_half_width(run: Run, price: Path) -> None:
+    done = run("assess", price, "-d", "waves:auxiliary=spread", "--half-width", "0.5", "--json")
+    assert done.json["decision"] == "reached"
+    assert done.json["half_width"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--certify", "1.2"),
+        ("--half-width", "0"),
+        ("--half-width", "0.1", "--certify", "0.9"),
+        ("--certify", "0.9", "--budget", "50"),
+        ("--certify", "0.9", "--metric", "rmse"),
+        ("--certify", "0.9", "--max-labels", "1"),
+        ("--certify", "0.9", "--max-labels", "999"),
+        ("--certify", "0.9", "-d", "gbs"),
+        ("--max-labels", "50"),
+        ("--formal",),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_plain_words(run: Run, tea: Path, words: tuple[str, ...]) -> None:
+    done = run("assess", tea, *words)
+    assert done.code == 2
+    assert "rule:" in done.err
+    assert "Traceback" not in done.err
