@@ -98,9 +98,10 @@ def test_where_failures_are_believed_rare_or_it_is_formal_only_the_guarded_inter
     assert rare.estimate.interval.method.startswith("guarded")
 
 
-def test_a_design_with_a_first_wave_of_its_own_is_taken_as_it_is() -> None:
+def test_what_a_design_says_itself_is_kept() -> None:
     own = Waves(first=30, floor=0.1)
-    assert open_ended(own, Certify(0.9), HARD_FIELD.frame) is own
+    assert open_ended(own, Certify(0.9), HARD_FIELD.frame) == own
+    assert open_ended(Waves(first=30), Certify(0.9), HARD_FIELD.frame) == Waves(first=30, floor=0.5)
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)

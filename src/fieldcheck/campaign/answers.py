@@ -37,7 +37,7 @@ def classification_losses(
     Answers are true classes, or all of them say right or wrong. A class that the model never predicts in this pool
     may be right (there are things it does not know) or a slip of the pen: it counts as a failure, and is named.
     """
-    if _are_outcomes(answers, predictions, classes):
+    if are_outcomes(answers, predictions, classes):
         return [0.0 if answer.text.lower() in RIGHT else 1.0 for answer in answers], ()
     if predictions is None:
         first = next(answer for answer in answers if answer.text.lower() not in RIGHT | WRONG)
@@ -46,17 +46,17 @@ def classification_losses(
             rule="this pool has no predictions to compare a class with",
             hint="right or wrong for every item",
         )
-    meant = _spelling(classes)
-    said = [meant.get(_plain(answer.text), meant.get(_plain(answer.text).casefold())) for answer in answers]
+    meant = spelling(classes)
+    said = [meant.get(plain(answer.text), meant.get(plain(answer.text).casefold())) for answer in answers]
     strange = [answer for answer, name in zip(answers, said, strict=True) if name is None]
     _refuse_digits(strange, answers, classes)
-    losses = [float(name != _plain(p)) for name, p in zip(said, predictions, strict=True)]
+    losses = [float(name != plain(p)) for name, p in zip(said, predictions, strict=True)]
     return losses, _strangers(strange)
 
 
-def _spelling(classes: Sequence[str]) -> dict[str, str]:
+def spelling(classes: Sequence[str]) -> dict[str, str]:
     """From what may be written to the class it names: any case will do where no two classes differ in nothing else."""
-    names = [_plain(name) for name in classes]
+    names = [plain(name) for name in classes]
     folded = [name.casefold() for name in names]
     alike = {fold: name for fold, name in zip(folded, names, strict=True) if folded.count(fold) == 1}
     return alike | {name: name for name in names}
@@ -75,7 +75,7 @@ def _refuse_digits(strange: Sequence[Answer], answers: Sequence[Answer], classes
     )
 
 
-def _are_outcomes(answers: Sequence[Answer], predictions: Sequence[str] | None, classes: Sequence[str]) -> bool:
+def are_outcomes(answers: Sequence[Answer], predictions: Sequence[str] | None, classes: Sequence[str]) -> bool:
     words = {answer.text.lower() for answer in answers}
     if not words <= RIGHT | WRONG:
         return False
@@ -92,7 +92,7 @@ def _strangers(strange: Sequence[Answer]) -> tuple[str, ...]:
     )
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A class as it is compared: 7.0, which spreadsheets make of 7, is 7; an umlaut is one character."""
     text = unicodedata.normalize("NFC", text.strip())
     try:

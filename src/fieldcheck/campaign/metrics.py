@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fieldcheck import estimators
-from fieldcheck.campaign.answers import Answer, _are_outcomes, _plain, _spelling
+from fieldcheck.campaign.answers import Answer, are_outcomes, plain, spelling
 from fieldcheck.campaign.slices import WIDEST, Slice, method_of, slices
 from fieldcheck.core.errors import FieldcheckError, LabelError, PoolError
 from fieldcheck.core.exhibit import Cell, Exhibit, Matrix, Table
@@ -242,11 +242,11 @@ def _too_few(row: Slice) -> str:
 def true_classes_of(labelled: Labelled, pool: Pool, answers: Mapping[str, Answer]) -> list[str] | None:
     """The true class at each draw, as people wrote it; None where they wrote right or wrong."""
     given = [answers[pool.id_of(item)] for item in labelled.sample.items.tolist()]
-    if pool.predictions is None or _are_outcomes(given, pool.classes, pool.classes):
+    if pool.predictions is None or are_outcomes(given, pool.classes, pool.classes):
         return None
-    meant, own = _spelling(pool.classes), {_plain(name): name for name in pool.classes}
-    plain = [_plain(answer.text) for answer in given]
-    found = [meant.get(text, meant.get(text.casefold(), text)) for text in plain]
+    meant, own = spelling(pool.classes), {plain(name): name for name in pool.classes}
+    texts = [plain(answer.text) for answer in given]
+    found = [meant.get(text, meant.get(text.casefold(), text)) for text in texts]
     return [own.get(name, name) for name in found]
 
 

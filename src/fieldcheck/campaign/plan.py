@@ -372,7 +372,7 @@ def _waves(design: techniques.Waves, outlook: Outlook, level: float) -> HalfWidt
         chance = wave_inclusion(
             *(expected, spread, none, labels),
             objective=design.objective,
-            floor=design.floor,
+            floor=design.floor_for(failures=outlook.model.family == "bernoulli"),
             certain=design.certain,
         )
         variance = float((spread * (1 / chance - 1)).sum()) / len(expected) ** 2

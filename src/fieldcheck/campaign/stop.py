@@ -232,13 +232,12 @@ def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
     """The design as a campaign that may stop after any wave; others are refused.
 
     For a careful rule, half of the chances are the same for all items: the guarded variance is then smaller, by up to
-    a third of the labels for accurate models, and blind spots are found. ``waves`` with a ``first`` of its own is taken
-    as it is.
+    a third of the labels for accurate models, and blind spots are found. A ``floor`` or ``first`` that the design names
+    itself is kept.
     """
     if isinstance(design, designs.Waves):
-        if design.first is not None:
-            return design
-        return replace(design, first=FIRST, floor=max(design.floor, WARY) if rule.careful(frame) else design.floor)
+        floor = WARY if design.floor is None and rule.careful(frame) else design.floor
+        return replace(design, first=design.first or FIRST, floor=floor)
     if isinstance(design, designs.Srs) and not design.replace:
         return design
     raise DesignError(

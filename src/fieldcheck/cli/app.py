@@ -12,6 +12,7 @@ from fieldcheck.cli.compare import compare
 from fieldcheck.cli.demo import demo
 from fieldcheck.cli.designs import designs
 from fieldcheck.cli.estimate import estimate
+from fieldcheck.cli.plan import plan
 from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.reuse import reuse
 from fieldcheck.cli.sample import sample
@@ -25,7 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
-for verb in (demo, designs, assess, sample, estimate, compare, reuse, bench, recommend):
+for verb in (demo, designs, plan, assess, sample, estimate, compare, reuse, bench, recommend):
     app.command()(verb)
 
 

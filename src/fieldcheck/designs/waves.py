@@ -37,8 +37,8 @@ class Waves:
     objective
         ``estimate``: smallest error. ``expose``: most failures. ``balanced``: both.
     floor
-        Share of the chances that is the same for all items. Left out: 0.2 for failures, which hide where a model is sure
-        of itself; 0.1 for errors of regression, which do not.
+        Share of the chances that is the same for all items. Left out: 0.2 for failures, which hide where a model is
+        sure of itself; 0.1 for errors of regression, which do not.
     certain
         ``expose`` only: share of each wave that goes to the riskiest items outright.
     first
@@ -88,7 +88,8 @@ class Waves:
             drawn[waves[-1]] = True
         return self._sample(frame, waves, beliefs, complete=len(waves) == len(planned))
 
-    def _floor(self, *, failures: bool) -> float:
+    def floor_for(self, *, failures: bool) -> float:
+        """The floor for failures, or for errors of regression."""
         return self.floor if self.floor is not None else 0.2 if failures else 0.1
 
     def _wave(
@@ -103,7 +104,7 @@ class Waves:
             drawn,
             count,
             objective=self.objective,
-            floor=self._floor(failures=model.family == "bernoulli"),
+            floor=self.floor_for(failures=model.family == "bernoulli"),
             certain=self.certain,
         )
         left = np.flatnonzero(~drawn)
@@ -130,7 +131,7 @@ class Waves:
                 "beliefs": np.concatenate(rows),
                 "belief_sizes": np.array([len(row) for row in rows], dtype=np.float64),
                 "objective": np.array([float(OBJECTIVES.index(self.objective))]),
-                "floor": np.array([self._floor(failures=frame.task == "classification")]),
+                "floor": np.array([self.floor_for(failures=frame.task == "classification")]),
                 "certain": np.array([self.certain]),
             },
             complete=complete,

@@ -12,7 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
+
+from fieldcheck.numerics import special
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def boundary(looks: tuple[int, ...], population: int, *, alpha: float = 0.05) ->
 
 def _crossing(places: FloatArray, mass: FloatArray, *, step: float, limit: float) -> float:
     """Chance to lie outside ±limit one step later."""
-    return float(mass @ (ndtr((places - limit) / step) + ndtr(-(places + limit) / step)))
+    return float(mass @ (special.ndtr((places - limit) / step) + special.ndtr(-(places + limit) / step)))
 
 
 def _limit(places: FloatArray, mass: FloatArray, *, step: float, share: float) -> float:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln, gammaln
+
+from fieldcheck.numerics import special
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -32,7 +33,7 @@ def log_evidence(
         Failure rate around which the bounds are to be tightest; it must not come from these labels.
     """
     a, b = STRENGTH * expected + 0.5, STRENGTH * (1 - expected) + 0.5
-    mixture = betaln(a + failures, b + labels - failures) - betaln(a, b)
+    mixture = special.betaln(a + failures, b + labels - failures) - special.betaln(a, b)
     likely = _falling(total, failures) + _falling(population - total, labels - failures)
     return np.asarray(mixture - likely + _falling(np.asarray(population), labels))
 
@@ -73,4 +74,4 @@ def _edge(rejected: Callable[[IntArray], BoolArray], *, inside: IntArray, outsid
 
 def _falling(value: IntArray, count: IntArray) -> FloatArray:
     """Logarithm of ``value (value - 1) ... (value - count + 1)``."""
-    return np.asarray(gammaln(value + 1.0) - gammaln(value - count + 1.0))
+    return np.asarray(special.gammaln(value + 1.0) - special.gammaln(value - count + 1.0))
