@@ -17,11 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.campaign import Field
 from fieldcheck.campaign.simulate import play
-from fieldcheck.designs import Waves
+from fieldcheck.core.interval import Interval
+from fieldcheck.designs import registry
 from fieldcheck.estimators import Fit
 
 BUDGETS = (50, 100, 200, 400, 800)
@@ -75,18 +77,20 @@ def cell(task: Task) -> tuple[str | int | float, ...]:
     field = prepared(task.path, task.condition)
     truth, spread = float(field.losses.mean()), float(field.losses.std())
     srs = spread / np.sqrt(task.budget) * np.sqrt(1 - task.budget / len(field.losses))
-    parameters = dict(pair.split("=") for pair in task.design.split(",") if pair)
-    design = Waves(
-        "+".join(field.frame.auxiliary), objective=task.objective, **{k: float(v) for k, v in parameters.items()}
-    )  # type: ignore[arg-type]
-    fits, failures = [], 0
+    parameters = f"objective={task.objective}" + (f",{task.design}" if task.design else "")
+    design = registry.build(f"waves:{parameters}", auxiliary="+".join(field.frame.auxiliary))
+    values, audits, failures = [], [], 0
+    standard: list[Interval] = []
+    guarded: list[Interval] = []
     for seed in range(task.repetitions):
         labelled = play(field, design, budget=task.budget, seed=seed)
-        failures += labelled.failures
         fit = Fit.of(labelled)
-        fits.append((fit.value, fit.audit, fit.interval(0.95), fit.guarded(0.95)))
-    value = np.array([fit[0] for fit in fits])
-    audit = np.array([fit[1] for fit in fits])
+        failures += labelled.failures
+        values.append(fit.value)
+        audits.append(fit.audit)
+        standard.append(fit.interval(0.95))
+        guarded.append(fit.guarded(0.95))
+    value, audit = np.array(values), np.array(audits)
     return (
         *(task.path.stem, task.condition, task.objective, task.budget),
         float(np.sqrt(np.mean((value - truth) ** 2)) / srs),
@@ -94,8 +98,8 @@ def cell(task: Task) -> tuple[str | int | float, ...]:
         float((value.mean() - truth) / srs),
         float((audit.mean() - truth) / (audit.std(ddof=1) / np.sqrt(len(audit)))),
         failures / task.repetitions / (task.budget * float(field.failed.mean())),
-        *(float(np.mean([truth in fit[at] for fit in fits])) for at in (2, 3)),
-        *(float(np.mean([fit[at].width for fit in fits]) / (3.92 * srs)) for at in (2, 3)),
+        *(float(np.mean([truth in one for one in kind])) for kind in (standard, guarded)),
+        *(float(np.mean([one.width for one in kind]) / (3.92 * srs)) for kind in (standard, guarded)),
     )
 
 
@@ -143,7 +147,7 @@ def summarise(rows: list[tuple[str | int | float, ...]]) -> None:
 
 
 def say(name: str, rows: list[dict[str, str | int | float]]) -> None:
-    def column(key: str) -> np.ndarray:  # type: ignore[type-arg]
+    def column(key: str) -> npt.NDArray[np.float64]:
         return np.array([float(row[key]) for row in rows])
 
     rmse, failures = column("rmse"), column("failures")

@@ -164,7 +164,7 @@ def made_cell(design: str, auxiliary: str, errors: np.ndarray) -> CellResult:
         high=0.9 + errors,
         trusted=ones.astype(bool),
         failures=ones,
-            exposed=ones,
+        exposed=ones,
         labels=200 * ones,
     )
 

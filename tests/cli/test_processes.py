@@ -26,7 +26,13 @@ def start(*words: object, folder: Path) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=_hear,  # noqa: PLW1509 -- no threads here
     )
+
+
+def _hear() -> None:
+    """A shell that runs the tests in the background makes its children deaf to Ctrl-C; ours are not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def wait_for_cells(journal: Path, cells: int, child: subprocess.Popen[str]) -> None:

@@ -41,7 +41,8 @@ def workplace(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def fill_in(sheet: Path, pool: fc.Pool) -> None:
     """Label what is not labelled yet, as a person would who knows the truth."""
-    rows = list(csv.DictReader(sheet.open(encoding="utf-8")))
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
     for row in rows:
         row["label"] = pool.classes[int(pool.target[pool.position_of([row["id"]])[0]])]
     with sheet.open("w", newline="", encoding="utf-8") as file:
@@ -56,7 +57,9 @@ def test_commands_run(page: Path, workplace: Path) -> None:
     pool = fc.load(workplace / "pool.csv")
     for command in commands:
         words = shlex.split(command)
-        done = subprocess.run([sys.executable, "-m", "fieldcheck", *words[1:]], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "fieldcheck", *words[1:]], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         if words[1] == "sample":
             fill_in(Path(words[words.index("--out") + 1]), pool)
