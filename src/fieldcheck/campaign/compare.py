@@ -1,7 +1,8 @@
 """Which of two or more models is better on one pool, from labels of the items on which they disagree.
 
-Where the predictions agree the difference is 0, whatever the truth, so only disagreements are labelled. For the same
-standard error that takes about a fourteenth of the labels of one campaign of simple random sampling per model.
+Where the predictions agree the difference is 0, whatever the truth, so only disagreements are labelled. On the
+published pairs that took a tenth to a seventeenth of the labels of two campaigns of simple random sampling, one per
+model, with the same error (benchmarks/results/compare_and_reuse.md).
 """
 
 from __future__ import annotations

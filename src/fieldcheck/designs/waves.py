@@ -37,7 +37,7 @@ class Waves:
     objective
         ``estimate``: smallest error. ``expose``: most failures. ``balanced``: both.
     floor
-        Share of the chances that is the same for all items. Left out: 0.2 for failures, which hide where a model is
+        Share of the chances that is the same for all items. Left out: 0.25 for failures, which hide where a model is
         sure of itself; 0.1 for errors of regression, which do not.
     certain
         ``expose`` only: share of each wave that goes to the riskiest items outright.
@@ -61,7 +61,7 @@ class Waves:
     first: int | None = None
 
     def __post_init__(self) -> None:
-        check_between(self.name, low=0.01, high=1, floor=0.2 if self.floor is None else self.floor)
+        check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
         check_between(self.name, low=0, high=1, certain=self.certain)
         check_between(self.name, low=2, high=1_000_000, first=20 if self.first is None else self.first)
         if self.objective not in OBJECTIVES:
@@ -90,7 +90,7 @@ class Waves:
 
     def floor_for(self, *, failures: bool) -> float:
         """The floor for failures, or for errors of regression."""
-        return self.floor if self.floor is not None else 0.2 if failures else 0.1
+        return self.floor if self.floor is not None else 0.25 if failures else 0.1
 
     def _wave(
         self, model: RiskModel, belief: Belief, drawn: BoolArray, count: int, *, seed: int, number: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.inclusion import Objective, wave_inclusion
+from fieldcheck.numerics.matched import allowance, beta_quantile
 from fieldcheck.numerics.risk import RiskModel, frame_model
 from fieldcheck.numerics.wilson import critical, effective_wilson, log_bounds
 
@@ -120,7 +121,16 @@ class Fit:
 
     def guarded(self, level: float) -> Interval:
         note = "also holds where items that look safe fail more often than the risk model believes"
-        return self._bounds(self.guarded_variance(), level, "guarded Wilson", note)
+        bounds = self._bounds(self.guarded_variance(), level, "guarded Wilson", note)
+        return replace(bounds, high=max(bounds.high, self._unseen(level)))
+
+    def _unseen(self, level: float) -> float:
+        """Upper bound that allows for a failure which nobody saw, where one would weigh most (Fay and Feuer 1997)."""
+        if self.labelled.task == "regression" or self.labels == len(self.expected):
+            return self.value
+        weights = 1 / (len(self.expected) * self.chance[self.labelled.sample.items])
+        more, variance = allowance(weights)
+        return beta_quantile(self.value + more, self.variance + variance, q=0.5 + level / 2)
 
     def _bounds(self, variance: float, level: float, method: str, note: str) -> Interval:
         z, losses = MARGIN * critical(self.labels, level), self.labelled.losses
