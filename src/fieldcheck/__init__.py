@@ -8,16 +8,14 @@
 from __future__ import annotations
 
 from fieldcheck import designs, estimators
-from fieldcheck.campaign import Sheet, assess, estimate
+from fieldcheck.campaign import Sheet, assess, compare, estimate, plan, reuse
 from fieldcheck.campaign import choose as sample
 from fieldcheck.core.design import Design
 from fieldcheck.core.errors import (
-    BenchError,
     BudgetError,
     DesignError,
     FieldcheckError,
     LabelError,
-    MissingExtra,
     PoolError,
     SampleError,
 )
@@ -30,7 +28,6 @@ from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.sources import load, save
 
 __all__ = [
-    "BenchError",
     "BudgetError",
     "Design",
     "DesignError",
@@ -41,17 +38,19 @@ __all__ = [
     "Interval",
     "LabelError",
     "Labelled",
-    "MissingExtra",
     "Pool",
     "PoolError",
     "Sample",
     "SampleError",
     "Sheet",
     "assess",
+    "compare",
     "designs",
     "estimate",
     "estimators",
     "load",
+    "plan",
+    "reuse",
     "sample",
     "save",
 ]

@@ -61,7 +61,7 @@ def test_commands_run(page: Path, workplace: Path) -> None:
             [sys.executable, "-m", "fieldcheck", *words[1:]], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-        if words[1] == "sample":
+        if "--out" in words and words[1] in ("sample", "compare", "reuse"):
             fill_in(Path(words[words.index("--out") + 1]), pool)
         if words[-1] == "--json":
             json.loads(done.stdout)

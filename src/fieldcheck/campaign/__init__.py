@@ -4,24 +4,40 @@ from __future__ import annotations
 
 from fieldcheck.campaign.assess import assess, estimate
 from fieldcheck.campaign.choose import build_design, choose, load_pool
+from fieldcheck.campaign.compare import compare
 from fieldcheck.campaign.field import Field
+from fieldcheck.campaign.metrics import metrics
+from fieldcheck.campaign.plan import plan
+from fieldcheck.campaign.reuse import reuse
 from fieldcheck.campaign.sheet import Sheet
 from fieldcheck.campaign.sheet_files import read_answers, read_pool, read_remarks, read_sheet, write_sheet
 from fieldcheck.campaign.simulate import Outcome, simulate
+from fieldcheck.campaign.slices import slices
+from fieldcheck.campaign.stop import Certify, HalfWidth, assess_until, judge, run_until
 
 __all__ = [
+    "Certify",
     "Field",
+    "HalfWidth",
     "Outcome",
     "Sheet",
     "assess",
+    "assess_until",
     "build_design",
     "choose",
+    "compare",
     "estimate",
+    "judge",
     "load_pool",
+    "metrics",
+    "plan",
     "read_answers",
     "read_pool",
     "read_remarks",
     "read_sheet",
+    "reuse",
+    "run_until",
     "simulate",
+    "slices",
     "write_sheet",
 ]

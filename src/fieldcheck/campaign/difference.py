@@ -122,8 +122,8 @@ class Difference:
             "second": self.second,
             "metric": self.metric,
             "value": self.value,
-            "interval": _bounds_dict(self.interval),
-            "future_interval": _bounds_dict(self.future),
+            "interval": self.interval.to_dict(),
+            "future_interval": self.future.to_dict(),
             "standard_error": None if math.isnan(self.standard_error) else self.standard_error,
             "labels": self.labels,
             "disagreements": self.disagreements,
@@ -204,14 +204,3 @@ class Comparison:
             "warnings": list(self.warnings),
             "versions": dict(self.versions),
         }
-
-
-def _bounds_dict(interval: Interval) -> dict[str, Any]:
-    return {
-        "low": interval.low,
-        "high": interval.high,
-        "level": interval.level,
-        "kind": interval.kind,
-        "method": interval.method,
-        "note": interval.note,
-    }

@@ -136,16 +136,14 @@ def read_sheet(path: Path) -> Sheet:
     )
 
 
-def read_pool(path: Path, sheet: Sheet, given: Path | None = None) -> Pool | None:
-    """The pool of a sheet, where its estimate needs one: as given, or as the sidecar remembers it."""
-    if not sheet.needs_pool:
-        return None
+def read_pool(path: Path, sheet: Sheet, given: Path | None = None) -> Pool:
+    """The pool of a sheet: as given, or as the sidecar remembers it."""
     places = [given] if given else [Path(sheet.pool_file), path.parent / Path(sheet.pool_file).name]
     there = next((place for place in places if place.is_file()), None)
     if there is None:
         raise SampleError(
             f"{places[0]}: not found",
-            rule="this technique predicts the rest of the pool, and needs the pool that the sample was drawn from",
+            rule="this needs the pool that the sample was drawn from",
             hint="--pool FILE",
         )
     return sources.load(there, **sheet.pool_options)

@@ -31,6 +31,7 @@ def demo(
     tell("training a small network on scikit-learn's digits ...")
     field = digits_field(seed)
     sources.save(field.pool, out / "pool.csv")
+    sources.save(field.challenger, out / "challenger.csv")
     activations = out / "activations.npy"
     np.save(activations, field.activations)
     one_each = [_campaign(field, design, seed) for design in DESIGNS]
@@ -55,7 +56,8 @@ def demo(
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
     print(f"\nlaboratory {field.laboratory_accuracy:.1%}; field estimate {main.value:.1%}; truth {main.truth:.1%}")
-    print(f"report: {out / 'report.html'}   (pool: {out / 'pool.csv'})")
+    print(campaign.compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
+    print(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
 
 def _make_folder(out: Path) -> None:

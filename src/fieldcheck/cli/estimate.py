@@ -9,13 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from fieldcheck import campaign, report, sources
+from fieldcheck import campaign, report
 from fieldcheck.campaign.answers import Answer
 from fieldcheck.campaign.metrics import Metrics, metrics, true_classes_of
 from fieldcheck.campaign.slices import Slices, slices
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_estimate, show_json, show_table, tell
-from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, Matrix, Table
 from fieldcheck.core.pool import Pool
@@ -47,7 +46,8 @@ def estimate(
     drawn = campaign.read_sheet(sheet)
     answers = campaign.read_answers(sheet, drawn)
     names = options.split_list(wanted or "")
-    items = _pool(sheet, drawn, pool) if by or names else campaign.read_pool(sheet, drawn, pool)
+    needed = by or names or drawn.needs_pool
+    items = campaign.read_pool(sheet, drawn, pool) if needed else None
     result = drawn.estimate(answers, items, level=level)
     result = result if metric is None else result.as_metric(metric)
     parts, more = _detail(drawn, answers, items, by=by or (), names=names, level=level)
@@ -60,21 +60,6 @@ def estimate(
         exhibits += more.exhibits() if more is not None else []
         report.write_text(html, report.estimate_page(result, exhibits=exhibits))
         tell(f"report: {html}")
-
-
-def _pool(path: Path, sheet: campaign.Sheet, given: Path | None) -> Pool:
-    """The pool, also where the estimate itself could do without."""
-    if sheet.needs_pool and (found := campaign.read_pool(path, sheet, given)) is not None:
-        return found
-    places = [given] if given else [Path(sheet.pool_file), path.parent / Path(sheet.pool_file).name]
-    there = next((place for place in places if place.is_file()), None)
-    if there is None:
-        raise SampleError(
-            f"{places[0]}: not found",
-            rule="slices and metrics need the pool that the sample was drawn from",
-            hint="--pool FILE",
-        )
-    return sources.load(there, **sheet.pool_options)
 
 
 def _detail(

@@ -6,8 +6,7 @@ FieldcheckError
 ├── BudgetError    too few or too many labels asked for
 ├── LabelError     labels that do not fit the sample
 ├── SampleError    a sample and an estimator that do not belong together, a damaged sidecar
-├── BenchError     a comparison that cannot be run or resumed
-└── MissingExtra   an optional package is not installed
+└── BenchError     a comparison that cannot be run or resumed
 """
 
 from __future__ import annotations
@@ -48,7 +47,3 @@ class SampleError(FieldcheckError):
 
 class BenchError(FieldcheckError):
     """A comparison cannot be run, resumed or read."""
-
-
-class MissingExtra(FieldcheckError):  # noqa: N818 -- reads as what it is
-    """An optional package is needed."""

@@ -166,8 +166,8 @@ class Estimate:
         return {
             "metric": self.metric,
             "value": self.value,
-            "interval": _interval_dict(self.interval),
-            "guarded_interval": None if self.guarded is None else _interval_dict(self.guarded),
+            "interval": self.interval.to_dict(),
+            "guarded_interval": None if self.guarded is None else self.guarded.to_dict(),
             "audit": self.audit,
             "standard_error": None if math.isnan(self.standard_error) else self.standard_error,
             "labels": self.labels,
@@ -191,15 +191,3 @@ def _back(metric: str, value: float) -> float:
     if metric == "rmse":
         return value * value
     return value if metric in ("mse", "mae") else 1.0 - value
-
-
-def _interval_dict(interval: Interval) -> dict[str, Any]:
-    return {
-        "low": interval.low,
-        "high": interval.high,
-        "level": interval.level,
-        "kind": interval.kind,
-        "method": interval.method,
-        "trusted": interval.trusted,
-        "note": interval.note,
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 Kind = Literal["exact", "asymptotic", "anytime", "model-based", "none"]
@@ -50,3 +50,7 @@ class Interval:
         """The interval of a monotone function of the quantity."""
         low, high = sorted((function(self.low), function(self.high)))
         return replace(self, low=low, high=high)
+
+    def to_dict(self) -> dict[str, float | str | bool]:
+        """Plain values, for JSON."""
+        return asdict(self)

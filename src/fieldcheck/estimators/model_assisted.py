@@ -14,13 +14,13 @@ from fieldcheck.core.frame import Frame
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
+from fieldcheck.numerics.assisted import assisted
 from fieldcheck.numerics.inclusion import Objective, wave_inclusion
 from fieldcheck.numerics.matched import allowance, beta_quantile
 from fieldcheck.numerics.risk import RiskModel, frame_model
 from fieldcheck.numerics.wilson import critical, effective_wilson, log_bounds
 
 OBJECTIVES: tuple[Objective, ...] = ("estimate", "balanced", "expose")
-FOLDS = 5
 MARGIN = 1.04
 """Intervals are wider by this: the variance is itself estimated, and every subject is to be covered, not their mean."""
 
@@ -85,15 +85,9 @@ class Fit:
         )
         items, losses = labelled.sample.items, labelled.losses
         chance, audit = _waves(labelled, model)
-        expected = model.expected(model.linear(model.fit(items, losses)))
-        at = chance[items]
-        value = float((expected.sum() + ((losses - expected[items]) / at).sum()) / frame.size)
-        audit = value if len(items) == frame.size else audit  # all are known: both are the truth
-        held_out = _cross_fitted(model, items, losses)
-        seen = float(((1 - at) / at**2 * (losses - held_out) ** 2).sum()) / frame.size**2
-        spread = model.spread(expected, dispersion=_dispersion(losses, held_out))
-        foreseen = float((spread * (1 / chance - 1)).sum()) / frame.size**2
-        return cls(labelled, model, expected, chance, value, seen, foreseen, audit)
+        found = assisted(model, items, losses, chance=chance)
+        audit = found.value if len(items) == frame.size else audit  # all are known: both are the truth
+        return cls(labelled, model, found.expected, chance, found.value, found.seen, found.foreseen, audit)
 
     @property
     def variance(self) -> float:
@@ -225,22 +219,6 @@ def _replay(labelled: Labelled, model: RiskModel) -> Iterator[Wave]:
         drawn[items] = True
         drawn[lost[of_lost == number]] = True
         known += float(losses.sum())
-
-
-def _cross_fitted(model: RiskModel, items: IntArray, losses: FloatArray) -> FloatArray:
-    """Prediction for each label from a fit without its fold; labels of a wave are in random order, so are the folds."""
-    fold = np.arange(len(items)) % FOLDS
-    held_out = np.empty(len(items))
-    for number in range(min(FOLDS, len(items))):
-        there = fold == number
-        belief = model.fit(items[~there], losses[~there])
-        held_out[there] = model.expected(model.linear(belief, items[there]))
-    return held_out
-
-
-def _dispersion(losses: FloatArray, held_out: FloatArray) -> float:
-    """Variance of losses without a limit in units of their squared expectation, as the labels show it."""
-    return float(((losses - held_out) ** 2).sum() / max(float((held_out**2).sum()), 1e-300))
 
 
 def _safe_spread(safe: FloatArray, losses: FloatArray, task: Task) -> float:

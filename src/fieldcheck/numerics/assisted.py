@@ -51,7 +51,7 @@ def assisted(model: RiskModel, items: IntArray, losses: FloatArray, *, chance: F
 
 
 def _cross_fitted(model: RiskModel, items: IntArray, losses: FloatArray) -> FloatArray:
-    """Prediction for each label from a fit without its fold."""
+    """Prediction for each label from a fit without its fold; labels of a wave are in random order, so are the folds."""
     fold = np.arange(len(items)) % FOLDS
     held_out = np.empty(len(items))
     for number in range(min(FOLDS, len(items))):

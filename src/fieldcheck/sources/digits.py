@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sklearn.neural_network import MLPClassifier
 
 SHIFTS = ("as in training", "noise", "faded", "moved")
 
@@ -20,6 +24,8 @@ class DigitsField:
         Of the hidden layer, one row per item.
     images
         8 × 8 grey values from 0 to 1, one per item.
+    challenger
+        The same items, as read by a second network that was trained on disturbed images too.
     laboratory_accuracy
         On images like those it was trained on: what one would report without looking at the field.
     """
@@ -27,34 +33,49 @@ class DigitsField:
     pool: Pool
     activations: FloatArray
     images: FloatArray
+    challenger: Pool
     laboratory_accuracy: float
 
 
 def digits_field(seed: int = 0) -> DigitsField:
     """Train on a third of scikit-learn's digits; the rest, half of it disturbed in three ways, is the field."""
     from sklearn.datasets import load_digits
-    from sklearn.neural_network import MLPClassifier
 
     data = load_digits()
     images, labels = data.images / 16.0, data.target
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(images))
     train, check, field = order[:450], order[450:600], np.concatenate([order[600:], order[600:]])
-    network = MLPClassifier(hidden_layer_sizes=(40,), max_iter=400, random_state=seed, tol=1e-3)
-    network.fit(images[train].reshape(-1, 64), labels[train])
     kind = np.where(np.arange(len(field)) < len(field) // 2, 0, rng.integers(1, len(SHIFTS), len(field)))
     seen = _disturb(images[field], kind, rng)
-    probabilities = network.predict_proba(seen.reshape(-1, 64))
-    hidden = np.maximum(seen.reshape(-1, 64) @ network.coefs_[0] + network.intercepts_[0], 0.0)
-    pool = Pool.from_arrays(
-        ids=np.arange(len(field)),
-        y_proba=probabilities,
-        y_true=labels[field],
-        metadata={"condition": [SHIFTS[code] for code in kind]},
-        name="digits",
+    network = _network(images[train], labels[train], seed)
+    harder = _disturb(images[train], rng.integers(0, len(SHIFTS), len(train)), rng)
+    rival = _network(np.concatenate([images[train], harder]), np.tile(labels[train], 2), seed)
+    flat = seen.reshape(-1, 64)
+
+    def as_pool(model: MLPClassifier, name: str) -> Pool:
+        return Pool.from_arrays(
+            ids=np.arange(len(field)),
+            y_proba=model.predict_proba(flat),
+            y_true=labels[field],
+            metadata={"condition": [SHIFTS[code] for code in kind]},
+            name=name,
+        )
+
+    return DigitsField(
+        pool=as_pool(network, "digits"),
+        activations=np.maximum(flat @ network.coefs_[0] + network.intercepts_[0], 0.0),
+        images=seen,
+        challenger=as_pool(rival, "challenger"),
+        laboratory_accuracy=float(np.mean(network.predict(images[check].reshape(-1, 64)) == labels[check])),
     )
-    accuracy = float(np.mean(network.predict(images[check].reshape(-1, 64)) == labels[check]))
-    return DigitsField(pool, hidden, seen, accuracy)
+
+
+def _network(images: FloatArray, labels: IntArray, seed: int) -> MLPClassifier:
+    from sklearn.neural_network import MLPClassifier
+
+    network = MLPClassifier(hidden_layer_sizes=(40,), max_iter=400, random_state=seed, tol=1e-3)
+    return network.fit(images.reshape(-1, 64), labels)
 
 
 def _disturb(images: FloatArray, kind: IntArray, rng: np.random.Generator) -> FloatArray:
