@@ -1,4 +1,4 @@
-"""One campaign on big pools: DeepEST on a million items, CES on two sizes of activations.
+"""One campaign on big pools: waves and DeepEST on a million items, CES on two sizes of activations.
 
     python benchmarks/design_scale.py
 
@@ -17,7 +17,9 @@ from collections.abc import Callable
 import numpy as np
 
 from fieldcheck.core.frame import Frame
-from fieldcheck.designs import Ces, DeepEst
+from fieldcheck.core.sample import Labelled
+from fieldcheck.designs import Ces, DeepEst, Waves
+from fieldcheck.estimators import estimate
 
 
 def deepest(items: int, budget: int) -> tuple[float, float, float]:
@@ -25,6 +27,24 @@ def deepest(items: int, budget: int) -> tuple[float, float, float]:
     frame = Frame(items, "classification", {"confidence": chi})
     unit = seconds(lambda: np.cumsum(chi))
     return seconds(lambda: DeepEst().draw(frame, None, budget=budget, seed=1)), unit, memory()
+
+
+def waves(items: int, budget: int, labels: int) -> tuple[float, float, float]:
+    """A campaign with its estimate; without labels, its first wave."""
+    rng = np.random.default_rng(0)
+    doubt = rng.beta(0.4, 2.0, items)
+    losses = (rng.random(items) < doubt).astype(np.float64)
+    signals = {"confidence": doubt, "dsa": doubt + rng.random(items), "lsa": rng.random(items)}
+    frame = Frame(items, "classification", signals, predictions=rng.integers(0, 10, items))
+    unit = seconds(lambda: np.sort(doubt))
+
+    def campaign() -> None:
+        sample = Waves().draw(frame, losses if labels else None, budget=budget, seed=1)
+        if sample.complete:
+            known = losses[sample.items]
+            estimate(Labelled(sample, known, known > 0))
+
+    return seconds(campaign), unit, memory()
 
 
 def ces(items: int, neurons: int, budget: int) -> tuple[float, float, float]:
@@ -47,6 +67,8 @@ def memory() -> float:
 
 def main() -> None:
     cases: list[tuple[str, Callable[..., tuple[float, float, float]], tuple[int, ...]]] = [
+        ("waves, N = 33,500, n = 800, estimate", waves, (33_500, 800, 1)),
+        ("waves, N = 1,000,000, first wave", waves, (1_000_000, 800, 0)),
         ("DeepEST, N = 100,000, n = 800", deepest, (100_000, 800)),
         ("DeepEST, N = 1,000,000, n = 800", deepest, (1_000_000, 800)),
         ("DeepEST, N = 10,000,000, n = 800", deepest, (10_000_000, 800)),

@@ -12,8 +12,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from fieldcheck.bench import Row
 
 HERE = Path(__file__).resolve().parent
 DESIGNS = ("srs", "css", "ssrs", "gbs", "sups", "rhc", "2ups", "deepest")
+WAVES = ("waves", "waves:objective=balanced", "waves:objective=expose")
 BUDGETS = (50, 100, 200, 400, 800)
 
 
@@ -32,16 +35,23 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    plan = bench.Plan(
-        subjects=sorted(given.folder.glob("*.csv")),
+    subjects, journal = sorted(given.folder.glob("*.csv")), HERE / "results" / "measured.journal"
+    common: dict[str, Any] = {"subjects": subjects, "budgets": BUDGETS, "threshold": 0.5}
+    published = bench.Plan(
         designs=DESIGNS,
         auxiliaries=("confidence", "dsa", "lsa", "vae", "sae"),
-        budgets=BUDGETS,
         repetitions=given.repetitions,
-        threshold=0.5,
+        **common,
     )
-    result = bench.run(plan, jobs=given.jobs, progress=tell, resume=HERE / "results" / "measured.journal")
-    print(f"{given.repetitions} repetitions a cell\n")
+    waves = bench.Plan(
+        designs=WAVES,
+        auxiliaries=("confidence", "confidence+dsa+lsa", "lsa+vae+sae"),
+        repetitions=min(given.repetitions, 300),
+        **common,
+    )
+    parts = [bench.run(plan, jobs=given.jobs, progress=tell, resume=journal) for plan in (published, waves)]
+    result = replace(parts[0], cells=parts[0].cells + parts[1].cells, leaks=parts[0].leaks + parts[1].leaks)
+    print(f"{given.repetitions} repetitions a cell, {waves.repetitions} for waves\n")
     for task in ("classification", "regression"):
         tell_task(task, [row for row in result.fair_rows() if row["task"] == task])
     if given.write:
@@ -67,7 +77,7 @@ def coverage(cell: list[Row]) -> str:
 def table(rows: list[Row], show: Callable[[list[Row]], str]) -> None:
     print("| design | " + " | ".join(map(str, BUDGETS)) + " |")
     print("|---" * (len(BUDGETS) + 1) + "|")
-    for design in DESIGNS:
+    for design in (*DESIGNS, *WAVES):
         cells = [[row for row in rows if row["design"] == design and row["budget"] == budget] for budget in BUDGETS]
         print(f"| {design} | " + " | ".join(show(cell) if cell else "" for cell in cells) + " |")
 

@@ -109,7 +109,7 @@ def next_waves(
         drawn,
         count,
         objective=design.objective,
-        floor=0.2 if model.family == "bernoulli" else 0.1,
+        floor=0.25 if model.family == "bernoulli" else 0.1,
         certain=design.certain,
     )
     sure = np.flatnonzero(~drawn & (chances >= 1))

@@ -59,7 +59,7 @@ def naive_chances(
     expected = model.expected(model.linear(model.fit(before, losses[before])))
     spread = model.spread(expected)
     kind: Any = objective
-    floor = 0.2 if model.family == "bernoulli" else 0.1
+    floor = 0.25 if model.family == "bernoulli" else 0.1
     return wave_inclusion(expected, spread, drawn, count, objective=kind, floor=floor, certain=0.75), expected
 
 
