@@ -257,3 +257,21 @@ def test_a_sample_goes_on_with_the_settings_it_began_with(run: Run, tea: Path, s
 def test_continuing_without_labels_is_refused(run: Run, tea: Path) -> None:
     run("sample", tea, "--design", "gbs", "--budget", 20, "--out", "sheet.csv")
     check_refused(run("sample", tea, "--out", "sheet.csv", "--continue"), "no label is filled in")
+
+
+@pytest.mark.parametrize("design", ["waves", "srs"])
+@pytest.mark.parametrize("budget", [20, 60])
+def test_items_that_nobody_could_label_are_no_estimate(run: Run, tea: Path, design: str, budget: int) -> None:
+    run("sample", tea, "--design", design, "--budget", budget, "--out", "sheet.csv")
+    fill(Path("sheet.csv"), dict.fromkeys(truth_of(tea), "skip"))
+    check_refused(run("estimate", "sheet.csv"), "0 of the ", "could be labelled")
+    fill(Path("sheet.csv"), truth_of(tea), first=1)
+    check_refused(run("estimate", "sheet.csv"), "1 of the ", "two labels")
+    fill(Path("sheet.csv"), truth_of(tea), first=2)
+    assert run("estimate", "sheet.csv").code == 0
+
+
+def test_a_sheet_that_is_not_there_is_named_itself(run: Run) -> None:
+    done = run("estimate", "nowhere.csv")
+    check_refused(done, "nowhere.csv: not found")
+    assert "json" not in done.err

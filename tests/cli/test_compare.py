@@ -93,3 +93,19 @@ def test_a_comparison_is_not_an_accuracy(run: Run, tea: Path, rival: Path) -> No
     done = run("estimate", "todo.csv")
     assert done.code == 2
     assert "disagreement" in done.err
+
+
+def test_without_truth_the_hint_is_to_label_disagreements(run: Run, tmp_path: Path) -> None:
+    rows = [row[:3] for row in tea_rows()]
+    pools = [write(tmp_path / f"{name}.csv", HEADER[:3], rows) for name in "ab"]
+    done = run("compare", *pools)
+    assert done.code == 2
+    assert "the truth of 'a' is not known" in done.err
+    assert "--out FILE" in done.err
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_are_all_the_same(run: Run, price: Path) -> None:
+    done = run("compare", price, price)
+    assert done.code == 0, done.err
+    assert "say the same about all 240 items" in done.out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .sheets import Run, fill, truth_of
+from .sheets import Run, fill, truth_of, write
 
 
 @pytest.mark.parametrize(("words", "said"), [(("--half-width", 0.08), "takes about"), (("--budget", 60), "give about")])
@@ -63,3 +63,12 @@ def test_labels_of_another_pool_are_refused(run: Run, tea: Path, price: Path) ->
     run("sample", price, "-d", "srs", "-n", 60, "-o", "sheet.csv")
     fill(Path("sheet.csv"), truth_of(price))
     assert run("plan", tea, "--labels", "sheet.csv").code == 2
+
+
+def test_a_tiny_pool_gets_words_instead_of_an_empty_table(run: Run, tmp_path: Path) -> None:
+    rows = [[item, "ab"[item % 2], 0.5 + item / 100] for item in range(30)]
+    done = run("plan", write(tmp_path / "tiny.csv", ["id", "prediction", "confidence"], rows))
+    assert done.code == 0, done.err
+    assert "Half-width" not in done.out
+    assert "30 items" in done.out
+    assert "--budget" in done.out

@@ -96,3 +96,17 @@ def test_other_items_are_named(run: Run, old: Path, tmp_path: Path) -> None:
     done = run("reuse", old, "--pool", other, "--labels-unseen")
     assert done.code == 2
     assert "not the same items" in done.err
+
+
+def test_labels_that_were_seen_are_refused_in_so_many_words(run: Run, old: Path, better: Path) -> None:
+    done = run("reuse", old, "--pool", better, "--labels-seen")
+    assert done.code == 2
+    assert "was trained or tuned on these labels" in done.err
+    assert "not said" not in done.err
+
+
+def test_items_that_could_not_be_labelled_then_are_mentioned(run: Run, tea: Path, old: Path, better: Path) -> None:
+    fill(old, truth_of(tea) | {row["id"]: "skip" for row in read(old)[3:6]})
+    done = run("reuse", old, "--pool", better, "--labels-unseen")
+    assert done.code == 0, done.err
+    assert "3 items of the earlier campaign could not be labelled" in done.out

@@ -98,3 +98,19 @@ def test_skipped_items_do_not_break_metrics(run: Run, tea: Path) -> None:
     done = run("estimate", "sheet.csv", "--metrics", "recall", "--by", "kind", "--json")
     assert done.code == 0, done.err
     assert sum(row["labels"] for row in done.json["slices"][0]["rows"]) == BUDGET - 1
+
+
+def test_a_column_that_is_not_there(run: Run, tea: Path) -> None:
+    labelled(run, tea, "srs")
+    done = run("estimate", "sheet.csv", "--by", "nope")
+    assert done.code == 2
+    assert "prediction, confidence, " in done.err
+
+
+def test_slices_with_too_few_labels_have_no_empty_chart(run: Run, tea: Path) -> None:
+    run("sample", tea, "-d", "srs", "-n", 6, "-o", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea))
+    assert run("estimate", "sheet.csv", "--by", "prediction", "--html", "page.html").code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "too few labels" in page
+    assert "nothing to show" not in page

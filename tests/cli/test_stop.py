@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .sheets import Run
+from .sheets import Run, write
 
 
 @pytest.mark.parametrize("design", ["waves", "srs"])
@@ -67,3 +67,19 @@ def test_what_does_not_go_together_is_refused_in_plain_words(run: Run, tea: Path
     assert done.code == 2
     assert "rule:" in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("width", ["0.5", "5"])
+def test_a_half_width_meant_in_points_is_refused(run: Run, tea: Path, width: str) -> None:
+    done = run("assess", tea, "--half-width", width)
+    assert done.code == 2
+    assert "0.05 for ± 5 points" in done.err
+
+
+def test_a_model_that_is_always_right_lies_inside_its_interval(run: Run, tmp_path: Path) -> None:
+    rows = [[item, "ab"[item % 2], 0.4 + 0.6 * (item * 37 % 500) / 500, "ab"[item % 2]] for item in range(500)]
+    pool = write(tmp_path / "right.csv", ["id", "prediction", "confidence", "target"], rows)
+    for seed in range(5):
+        done = run("assess", pool, "--certify", "0.7", "--seed", seed)
+        assert done.code == 0
+        assert "(inside the interval)" in done.out

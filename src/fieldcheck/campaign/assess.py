@@ -22,6 +22,9 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
 
+ROUNDING = 0.0005
+"""An estimate that leaves [0, 1] by less than can be read is not worth a word."""
+
 
 def assess(
     pool: Pool | str | Path,
@@ -102,10 +105,11 @@ def _named(frame: Frame) -> str:
 
 
 def _few(labelled: Labelled, design: Design) -> tuple[str, ...]:
-    return () if design.name == "srs" else small_sample_warning(labelled.labels)
+    exact = design.name == "srs" or labelled.labels == labelled.sample.population
+    return () if exact else small_sample_warning(labelled.labels)
 
 
 def _outside(metric: str, value: float) -> tuple[str, ...]:
-    if metric != "accuracy" or 0.0 <= value <= 1.0:
+    if metric != "accuracy" or -ROUNDING <= value <= 1.0 + ROUNDING:
         return ()
     return ("the estimate lies outside [0, 1]: its weights are too uneven for this number of labels",)

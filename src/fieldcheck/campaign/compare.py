@@ -14,7 +14,7 @@ from fieldcheck.campaign.choose import load_pool
 from fieldcheck.campaign.contest import Contest, Drawn, draw, waves
 from fieldcheck.campaign.difference import Comparison, Difference
 from fieldcheck.campaign.judge import Rule, look, standing
-from fieldcheck.core.errors import BudgetError
+from fieldcheck.core.errors import BudgetError, PoolError
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.types import FloatArray
 from fieldcheck.core.versions import versions
@@ -47,6 +47,13 @@ def compare(
         more than once, so that a wrong claim has a chance of at most ``1 - level``.
     """
     contest = Contest.of([load_pool(pool) for pool in (first, second, *others)])
+    for pool, name in zip(contest.pools, contest.names, strict=True):
+        if not pool.truth_known:
+            raise PoolError(
+                f"the truth of '{name}' is not known",
+                rule="a comparison is simulated where the files hold the truth of every item",
+                hint="--out FILE to choose disagreements to label; or --truth COLUMN for the column of labels",
+            )
     losses = contest.true_losses()
     most, rule = spend(contest, budget, certify=certify), Rule(level, certify)
     drawn, found = _played(contest, losses, most, seed=seed, rule=rule)

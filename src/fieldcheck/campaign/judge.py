@@ -22,6 +22,9 @@ LEAST = 2
 SAME = 1e-12
 """A difference below this is rounding."""
 
+NO_GAIN = MeanGain(0.0, 0.0, 0.0, 0.0)
+"""Of models that never disagree."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -96,7 +99,9 @@ def _difference(
     members = len(pair.members)
     exact = len(items) == members
     at = np.ones(members) if exact else chance[pair.members]
-    gain = mean_gain(pair.duel, items, gains, chance=at, population=contest.population)
+    gain = NO_GAIN
+    if members:
+        gain = mean_gain(pair.duel, items, gains, chance=at, population=contest.population)
     seen = sorted({len(gains_of(pair, drawn, labelled[1])[0]) for drawn in looks} - {0})
     z = _critical(len(items), tuple(seen), members, level=rule.share(len(contest.pairs)), rule=rule)
     interval = _interval(contest, pair, gain, labels=len(items), z=z, rule=rule)

@@ -208,6 +208,8 @@ def plan(
     chosen, notes = _usable([build_design(one) for one in designs], pool)
     outlook = Outlook.of(pool, labelled)
     budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
+    if not budgets:
+        notes.append(f"a pool of {len(pool):,} items has no budget of the usual ones: label all, or ask with --budget")
     courses = tuple(_course(one, pool, outlook, budgets=budgets, half_width=half_width, level=level) for one in chosen)
     return Plan(
         pool=pool.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -62,7 +63,8 @@ class Reused:
         labelled, notes = sheet.labelled(answers, old)
         items = labelled.sample.items
         losses, more = losses_of(answers, [pool.id_of(int(item)) for item in items], pool, classes=classes)
-        return cls(Carried(items, losses, old_chances(labelled)), pool, classes, tuple(dict.fromkeys((*notes, *more))))
+        notes = tuple(dict.fromkeys((*notes, *more, *_lost(sheet, answers))))
+        return cls(Carried(items, losses, old_chances(labelled)), pool, classes, notes)
 
     def top_up(self, count: int, *, seed: int, pool_file: str = "") -> Sheet:
         """The sheet of further items to label."""
@@ -120,6 +122,14 @@ class Reused:
 def _before_gap(losses: FloatArray) -> int:
     gaps = np.flatnonzero(np.isnan(losses))
     return int(gaps[0]) if len(gaps) else len(losses)
+
+
+def _lost(sheet: Sheet, answers: Mapping[str, Answer]) -> tuple[str, ...]:
+    """What to say about old items that nobody could label; those after the first gap are not used anyway."""
+    used = takewhile(lambda name: name in answers, sheet.ids)
+    count = sum(is_lost(answers[name], sheet.classes) for name in used)
+    text = f"{count:,} items of the earlier campaign could not be labelled: they are taken to be like the others"
+    return (text,) if count else ()
 
 
 def _left(losses: FloatArray, asked: int) -> tuple[str, ...]:

@@ -189,6 +189,12 @@ class Sheet:
                 rule=f"{self.design.name} weighs its labels step by step, and is estimated from all of them or none",
                 hint="find out their labels; or take a technique that can do without them: waves, ssrs, srs",
             )
+        if (known := int((~lost).sum())) < 2:
+            raise LabelError(
+                f"{known} of the {len(lost):,} items so far could be labelled",
+                rule="a first estimate needs two labels",
+                hint="find out some of their labels" + ("" if self.sample.complete else "; or go on with --continue"),
+            )
         sample = replace(self.sample.prefix(draws), frame=self._frame(pool)).without(lost)
         return self._as_labelled(sample, at_draw[~lost]), warnings
 

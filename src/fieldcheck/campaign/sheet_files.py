@@ -116,6 +116,10 @@ def read_sheet(path: Path) -> Sheet:
         if not newer:
             return Sheet.from_record(record)
     except FileNotFoundError:
+        if not path.exists():
+            raise SampleError(
+                f"{path}: not found", rule="a file that fieldcheck wrote for labels", hint="check its name and folder"
+            ) from None
         raise SampleError(
             f"{beside}: not found",
             rule=f"{path.name} is estimated with the probabilities that `fieldcheck sample` wrote beside it",

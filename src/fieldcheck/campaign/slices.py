@@ -74,7 +74,9 @@ def cut(pool: Pool, by: str) -> Cut:
         return _cut_numbers("prediction", pool.predictions.astype(np.float64))
     if key in ("confidence", pool.origin.column("confidence").lower()) and pool.confidence is not None:
         return _cut_numbers("confidence", pool.confidence)
-    name = closest(by, pool.columns, origin=pool.origin)
+    special = {"prediction": pool.predictions, "confidence": pool.confidence}
+    named = [one for one, values in special.items() if values is not None and one not in pool.columns]
+    name = closest(by, [*named, *pool.columns], origin=pool.origin)
     return _cut_column(name, pool.columns[name], pool)
 
 

@@ -225,6 +225,9 @@ def group_sequential(fit: estimators.Fit, constant: float, *, level: float) -> I
         z = constant * critical(fit.labels, level) / normal_quantile(level)
         low, _ = effective_wilson(fit.value, fit.variance, fit.labels, z=z)
         _, high = effective_wilson(fit.value, fit.guarded_variance(), fit.labels, z=z)
+        # Labels without a failure never rule out that there is none, whatever the risk model expects; nor the reverse.
+        failed = fit.labelled.failed
+        low, high = (low if failed.any() else 0.0), (1.0 if failed.all() else high)
     return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note)
 
 
@@ -295,6 +298,12 @@ def assess_until(
         Regression: an absolute error over this counts as a failure found.
     """
     pool = load_pool(pool)
+    if isinstance(rule, HalfWidth) and pool.task == "classification" and rule.target >= 0.5:
+        raise FieldcheckError(
+            f"a half-width of {rule.target:g} for an accuracy",
+            rule="less than 0.5: 0.02 is two points",
+            hint="0.05 for ± 5 points",
+        )
     chosen = build_design(design, auxiliary)
     names = auxiliary_names(chosen, pool)
     field = Field.of(pool, auxiliary=names, loss=loss, threshold=threshold)

@@ -56,7 +56,7 @@ def estimate(
     else:
         _show(result, parts, more)
     if html is not None:
-        exhibits: list[Exhibit] = [one for part in parts for one in (part.chart(), part.table())]
+        exhibits: list[Exhibit] = [one for part in parts for one in _exhibits(part)]
         exhibits += more.exhibits() if more is not None else []
         report.write_text(html, report.estimate_page(result, exhibits=exhibits))
         tell(f"report: {html}")
@@ -80,6 +80,12 @@ def _detail(
         return parts, None
     truth = None if sheet.task == "regression" else true_classes_of(labelled, pool, answers)
     return parts, metrics(labelled, pool, truth, names, level=level)
+
+
+def _exhibits(part: Slices) -> list[Exhibit]:
+    """A slice's table, below a chart where there is an interval to draw."""
+    chart = part.chart()
+    return [chart, part.table()] if chart.rows else [part.table()]
 
 
 def _as_dict(result: Estimate, parts: Sequence[Slices], more: Metrics | None) -> dict[str, Any]:

@@ -50,7 +50,10 @@ def plan(
     else:
         for line in found.sentences():
             print(line)
-        show_noted(found.table(), found.notes)
+        if found.table().rows:
+            show_noted(found.table(), found.notes)
+        else:
+            print("\n".join(f"  note: {text}" for text in found.notes))
     if html is not None:
         section = report.Section("", (found.chart(), found.table()))
         report.write_text(html, report.page("Labelling plan", lead=found.sentences(), sections=[section]))

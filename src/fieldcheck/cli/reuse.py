@@ -71,7 +71,13 @@ def reuse(
 def _asked(labels_unseen: bool | None) -> bool:
     """The answer of the command line, or of the person at the terminal; no answer is no."""
     if labels_unseen is None and sys.stdin.isatty():
-        return not typer.confirm(QUESTION, err=True)
+        labels_unseen = not typer.confirm(QUESTION, err=True)
+    if labels_unseen is False:
+        raise SampleError(
+            "the new version was trained or tuned on these labels",
+            rule="a model is right on labels that it has seen: an estimate from them would be too good",
+            hint="begin a new campaign, on items that it has not seen",
+        )
     return bool(labels_unseen)
 
 

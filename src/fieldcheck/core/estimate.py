@@ -120,7 +120,10 @@ class Estimate:
         return f"{self._show(interval.low)} to {self._show(interval.high)}"
 
     def _show(self, value: float) -> str:
-        return f"{value:.1%}".replace("%", " %") if self.metric == "accuracy" else f"{value:.4g}"
+        if self.metric != "accuracy":
+            return f"{value:.4g}"
+        percent = f"{100 * value:.1f} %"
+        return "0.0 %" if percent == "-0.0 %" else percent
 
     def facts(self) -> list[tuple[str, str]]:
         """Everything else, as pairs of what and how much."""

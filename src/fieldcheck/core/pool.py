@@ -387,7 +387,7 @@ class Pool:
             raise BudgetError(
                 f"a budget of {budget:,} labels for a pool of {len(self):,} items",
                 rule=f"a budget is at least 2 and at most the size of the pool, {len(self):,}",
-                hint=f"--budget {min(max(budget, 2), len(self))}",
+                hint=f"--budget {min(max(budget, 2), len(self))}" if len(self) > 1 else "label that one item",
             )
 
     def select(self, positions: npt.ArrayLike) -> Pool:

@@ -137,7 +137,7 @@ class Fit:
         low = low if losses.any() else 0.0
         high = 1.0 if self.labelled.task == "classification" and losses.all() else high
         if self.labels == len(self.expected):
-            low = high = self.value
+            return Interval(self.value, self.value, level, "exact", "every item is labelled")
         return Interval(low, high, level, "asymptotic", method, note=note)
 
 
