@@ -40,10 +40,10 @@ def error_chart(cells: list[Cell]) -> LineChart:
     lines = [
         line(name, [c for c in cells if c["condition"] == "plain" and c["objective"] == name]) for name in OBJECTIVES
     ]
-    lines.append(Line("best published, in hindsight", x=BUDGETS, y=tuple(geometric(best[n]) for n in BUDGETS)))
+    lines.append(Line("best published", x=BUDGETS, y=tuple(geometric(best[n]) for n in BUDGETS)))
     return LineChart(
         "waves_error", "Error relative to simple random sampling", "labels", "RMSE / RMSE of srs", tuple(lines),
-        x_log=True, reference=1.0, reference_label="simple random sampling",
+        x_log=True, reference=1.0, reference_label="srs",
     )  # fmt: skip
 
 
