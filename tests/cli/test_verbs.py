@@ -8,7 +8,6 @@ import pty
 import re
 import subprocess
 import sys
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -199,13 +198,10 @@ def test_recommend_answers_from_own_results(run: Run, tea: Path) -> None:
     assert done["design"] in run("recommend", "--objective", "estimate", "--results", "rows.json").out
 
 
-@pytest.mark.skipif(
-    not files("fieldcheck.bench").joinpath("measured.json").is_file(), reason="no measured results ship with this tree"
-)
 def test_recommend_answers_from_the_results_that_ship(run: Run) -> None:
     done = run("recommend", "--objective", "expose", "--task", "classification", "--budget", 200, "--json")
     assert done.code == 0, done.err
-    assert done.json["design"] in designs.registry
+    assert done.json["design"].partition(":")[0] in designs.registry
 
 
 @pytest.mark.parametrize(
