@@ -18,7 +18,7 @@ WORST = 0.75
 """Share of one further item of the worst kind. For a single binomial 1 is exact and 0.5 resembles its mid-p version."""
 
 EACH = 0.5
-"""Share of one further item in every stratum when labels decided where to look: what GBS smooths its choice by."""
+"""Share of one further item in every stratum when labels decided where to look (GBS)."""
 
 
 def allowance(steps: FloatArray, *, adaptive: bool = False) -> tuple[float, float]:
