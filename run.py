@@ -5,7 +5,8 @@
     python3 run.py sweep    the long statistical sweeps
     python3 run.py setup    only install
 
-Everything goes into .venv beside this file, once: it is installed again only when the requirements change.
+Everything goes into .venv beside this file, once: it is installed again only when the requirements change. The demo
+needs little; the tests also install PyTorch, ONNX Runtime, Keras and transformers, to try real models.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ ENVIRONMENT = ROOT / ".venv"
 BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = ENVIRONMENT / "installed"
+LIGHT, FULL = "", "[dev]"
 
 
 def main() -> int:
-    verbs = {"demo": demo, "test": test, "sweep": sweep, "setup": lambda _: 0}
+    verbs = {"demo": (demo, LIGHT), "test": (test, FULL), "sweep": (sweep, FULL), "setup": (lambda _: 0, FULL)}
     verb, rest = (sys.argv[1] if len(sys.argv) > 1 else ""), sys.argv[2:]
     if verb not in verbs:
         print(__doc__)
@@ -34,8 +36,9 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 -- whoever runs this may have an older one
         print(f"fieldcheck needs Python 3.11 or newer; this is {sys.version.split()[0]}")
         return 2
-    install()
-    return verbs[verb](rest)
+    job, extras = verbs[verb]
+    install(extras)
+    return job(rest)
 
 
 def demo(rest: list[str]) -> int:
@@ -44,7 +47,7 @@ def demo(rest: list[str]) -> int:
 
 def test(rest: list[str]) -> int:
     """Lint, types, then tests; all of them run, so that one failure does not hide another."""
-    find_browser()
+    find_servers()
     codes = [
         call(PYTHON, "-m", "ruff", "check", "."),
         call(PYTHON, "-m", "ruff", "format", "--check", "."),
@@ -58,34 +61,37 @@ def sweep(rest: list[str]) -> int:
     return call(PYTHON, "-m", "pytest", "-m", "sweep", *rest)
 
 
-def install() -> None:
-    """A virtual environment with the package and what its tests need, at the versions in constraints.txt."""
+def install(extras: str) -> None:
+    """A virtual environment with the package and what is needed, at the versions in constraints.txt."""
     wanted = hashlib.sha256(
         (ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes() + str(ROOT).encode()
     ).hexdigest()
-    if STAMP.exists() and STAMP.read_text() == wanted:
+    if STAMP.exists() and STAMP.read_text() in (wanted + extras, wanted + FULL):
         return
     print("setting up (once): a virtual environment in .venv ...", flush=True)
     venv.create(ENVIRONMENT, with_pip=True, clear=True)
     code = call(
         PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-        "--constraint", str(ROOT / "constraints.txt"), "--editable", f"{ROOT}[dev]",
+        "--constraint", str(ROOT / "constraints.txt"), "--editable", f"{ROOT}{extras}",
     )  # fmt: skip
     if code:
         sys.exit("the installation failed; see the message above (a network or an index of packages is needed once)")
-    STAMP.write_text(wanted)
+    STAMP.write_text(wanted + extras)
 
 
-def find_browser() -> None:
-    """The pages are tested in a real browser; on Debian as root one is installed where there is none."""
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    if os.environ.get("CHROMIUM") or any(map(shutil.which, names)):
-        return
-    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        print("setting up (once): Chromium, to test the pages with ...", flush=True)
+def find_servers() -> None:
+    """The pages are tested in a real browser, campaigns on a real PostgreSQL; on Debian as root both are installed."""
+    browsers = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    wanted = {
+        "chromium": bool(os.environ.get("CHROMIUM")) or any(map(shutil.which, browsers)),
+        "postgresql": bool(shutil.which("postgres")) or any(Path("/usr/lib/postgresql").glob("*/bin/postgres")),
+    }
+    missing = [package for package, there in wanted.items() if not there]
+    if missing and shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
+        print(f"setting up (once): {' and '.join(missing)}, to test with ...", flush=True)
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         subprocess.run(["apt-get", "update"], check=False, **quiet)  # type: ignore[call-overload]  # noqa: S607
-        subprocess.run(["apt-get", "install", "-y", "chromium"], check=False, **quiet)  # type: ignore[call-overload]  # noqa: S607
+        subprocess.run(["apt-get", "install", "-y", *missing], check=False, **quiet)  # type: ignore[call-overload]  # noqa: S607
 
 
 def call(*command: str | Path) -> int:

@@ -6,7 +6,14 @@ FieldcheckError
 ├── BudgetError    too few or too many labels asked for
 ├── LabelError     labels that do not fit the sample
 ├── SampleError    a sample and an estimator that do not belong together, a damaged sidecar
-└── BenchError     a comparison that cannot be run or resumed
+├── BenchError     a comparison that cannot be run or resumed
+├── ModelError     a model that cannot be opened, trusted or run; a package that is missing for it
+├── InputsError    the items that a model is to be run on
+├── CampaignError  a campaign that does not allow what was asked for
+├── StoreError     where a campaign is kept: damaged, read-only, full, newer than this version
+│   └── StaleError     somebody else changed it in between
+├── SpaceError     a space of perturbations, its file, a run of it
+└── QueryError     a query that cannot be read; it points at the place
 """
 
 from __future__ import annotations
@@ -47,3 +54,31 @@ class SampleError(FieldcheckError):
 
 class BenchError(FieldcheckError):
     """A comparison cannot be run, resumed or read."""
+
+
+class ModelError(FieldcheckError):
+    """The model cannot be opened or run."""
+
+
+class InputsError(FieldcheckError):
+    """The items that the model is to be run on cannot be read."""
+
+
+class CampaignError(FieldcheckError):
+    """The campaign does not allow this."""
+
+
+class StoreError(FieldcheckError):
+    """The campaign cannot be read or written where it is kept."""
+
+
+class StaleError(StoreError):
+    """The campaign went on since it was read."""
+
+
+class SpaceError(FieldcheckError):
+    """The space of perturbations, or a run of it, cannot be used as it is."""
+
+
+class QueryError(FieldcheckError):
+    """The query cannot be read."""

@@ -1,0 +1,140 @@
+"""The space of perturbations: which there are, how severe each can be, and every combination of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.types import FloatArray, IntArray
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*\Z")
+LARGEST = 2**53
+"""Tests that a space may have: their numbers stay exact as floats."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One perturbation of the space with its severities 0, 1, ..., ``levels``; 0 leaves the input as it is.
+
+    name
+        The word in queries.
+    perturbation
+        What is applied, as the registry of perturbations knows it, with parameters; by default the name.
+    words
+        Severities by name: ``{"low": (1, 2), "high": (4, 5)}`` stands for the first and the last level meant.
+    """
+
+    name: str
+    levels: int
+    perturbation: str = ""
+    words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not NAME.match(self.name):
+            raise SpaceError(
+                f"a perturbation called '{self.name}'", rule="a name has letters, digits, _ and -, a letter first"
+            )
+        if not 1 <= self.levels <= 1000:
+            raise SpaceError(f"{self.name} has {self.levels} levels", rule="1 to 1,000 levels above 0")
+        for word, (low, high) in self.words.items():
+            if not 0 <= low <= high <= self.levels:
+                raise SpaceError(f"{self.name}: '{word}' means {low} to {high}", rule=f"levels are 0 to {self.levels}")
+
+
+@dataclass(frozen=True)
+class Space:
+    """An ordered list of perturbations. A test is one severity for each; tests are numbered, the last axis fastest.
+
+    Test 0 is the unperturbed one. Arrays of numbers are ``int64``; arrays of severities have one row per test and
+    one column per axis.
+    """
+
+    axes: tuple[Axis, ...]
+
+    def __post_init__(self) -> None:
+        names = [axis.name.lower() for axis in self.axes]
+        twice = [name for name in names if names.count(name) > 1]
+        if not names:
+            raise SpaceError("a space without perturbations", rule="one perturbation or more")
+        if twice:
+            raise SpaceError(f"two perturbations are called '{twice[0]}'", rule="each has its own name")
+        if math.prod(self.shape) > LARGEST:
+            raise SpaceError(f"{math.prod(self.shape):.1e} tests", rule=f"at most {LARGEST:.0e}", hint="fewer levels")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self.axes)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Severities of each axis, 0 included."""
+        return tuple(axis.levels + 1 for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """Number of tests, the unperturbed one included."""
+        return math.prod(self.shape)
+
+    def severities(self, tests: npt.ArrayLike) -> IntArray:
+        """From numbers of tests to their severities."""
+        at = np.unravel_index(np.asarray(tests, dtype=np.int64), self.shape)
+        return np.stack(at, axis=-1).astype(np.int64)
+
+    def numbers(self, severities: npt.ArrayLike) -> IntArray:
+        """From severities to numbers of tests."""
+        rows = np.atleast_2d(np.asarray(severities, dtype=np.int64))
+        wrong = (rows < 0) | (rows >= np.array(self.shape))
+        if rows.shape[1] != len(self.axes) or wrong.any():
+            raise SpaceError("severities outside the space", rule=f"0 up to {tuple(n - 1 for n in self.shape)}")
+        return np.asarray(np.ravel_multi_index(tuple(rows.T), self.shape), dtype=np.int64)
+
+    def orders(self, tests: npt.ArrayLike) -> IntArray:
+        """How many perturbations are at work in each test."""
+        return np.asarray(np.count_nonzero(self.severities(tests), axis=-1), dtype=np.int64)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What was measured: one row per (test, input).
+
+    tests
+        Number of the test.
+    inputs
+        Position of the input in the data.
+    held
+        1.0 where the check held, 0.0 where it did not.
+    chance
+        Probability with which the plan chose the test of this row, nan where it was not random.
+    """
+
+    tests: IntArray
+    inputs: IntArray
+    held: FloatArray
+    chance: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.tests) == len(self.inputs) == len(self.held):
+            raise SpaceError("columns of outcomes differ in length", rule="one row per test and input")
+
+    def __len__(self) -> int:
+        return len(self.tests)
+
+    def counts(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Distinct tests in order, how many inputs each saw, and on how many the check held."""
+        tests, at = np.unique(self.tests, return_inverse=True)
+        held: FloatArray = np.bincount(at, weights=self.held).astype(np.float64)
+        return tests, np.bincount(at).astype(np.int64), held
+
+    def select(self, rows: npt.NDArray[np.bool_] | IntArray) -> Outcomes:
+        chance = None if self.chance is None else self.chance[rows]
+        return Outcomes(self.tests[rows], self.inputs[rows], self.held[rows], chance)

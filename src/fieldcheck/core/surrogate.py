@@ -1,0 +1,56 @@
+"""What every surrogate is: from measured tests to a mean and a band for every test of the space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+from fieldcheck.core.space import Outcomes, Space
+from fieldcheck.core.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a surrogate learns from.
+
+    classes
+        Code of the true class of every input of the data, in the order of the data; None where there are no classes.
+        The robustness of a test is the mean over all inputs of the data, so their shares are known.
+    guess
+        Robustness of blind guessing, 1 / number of classes; 0 where the check has no such floor.
+    """
+
+    space: Space
+    outcomes: Outcomes
+    classes: IntArray | None = None
+    guess: float = 0.0
+
+
+@runtime_checkable
+class FittedSurrogate(Protocol):
+    """Knows a mean and an uncertainty for every test.
+
+    notes
+        What the user should know: parameters that were chosen, how it did on held-out tests.
+    """
+
+    notes: tuple[str, ...]
+
+    def predict(self, tests: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Robustness of each test and its standard deviation; both in [0, 1]."""
+        ...
+
+    def region(self, tests: IntArray, weights: FloatArray) -> tuple[float, float]:
+        """Weighted mean of the robustness over some tests and its standard deviation; weights sum to 1."""
+        ...
+
+
+@runtime_checkable
+class Surrogate(Protocol):
+    """A way to predict the tests that were not run."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+
+    def fit(self, evidence: Evidence, *, seed: int) -> FittedSurrogate: ...
