@@ -15,6 +15,9 @@ from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.types import FloatArray, IntArray
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*\Z")
+RESERVED = ("order", "severity_sum", "robustness", "quality")
+"""Names that mean something else in queries."""
+
 LARGEST = 2**53
 """Tests that a space may have: their numbers stay exact as floats."""
 
@@ -59,10 +62,13 @@ class Space:
     axes: tuple[Axis, ...]
 
     def __post_init__(self) -> None:
-        names = [axis.name.lower() for axis in self.axes]
+        names = [axis.name.lower().replace("_", "-") for axis in self.axes]
+        taken = {name.replace("_", "-") for name in (*RESERVED, "and", "or", "not", "in", "all")} & set(names)
         twice = [name for name in names if names.count(name) > 1]
         if not names:
             raise SpaceError("a space without perturbations", rule="one perturbation or more")
+        if taken:
+            raise SpaceError(f"a perturbation called '{min(taken)}'", rule="the word means something in queries")
         if twice:
             raise SpaceError(f"two perturbations are called '{twice[0]}'", rule="each has its own name")
         if math.prod(self.shape) > LARGEST:
