@@ -1,0 +1,83 @@
+"""The folder of a run: whole parts, the same head, clear errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.space import Outcomes
+from fieldcheck.tomography.ledger import Ledger
+
+HEAD = {"space": ["zoom"], "seed": 1}
+
+
+def rows(*tests: int) -> Outcomes:
+    count = len(tests)
+    return Outcomes(np.array(tests), np.arange(count), np.ones(count), np.full(count, 0.5))
+
+
+def test_parts_come_back_in_order(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "run", HEAD)
+    ledger.add(rows(3, 1), np.array([0, 1]))
+    ledger.add(rows(2), np.array([5]))
+    outcomes, arrangements = Ledger.open(tmp_path / "run").read()
+    assert outcomes.tests.tolist() == [3, 1, 2]
+    assert arrangements is not None
+    assert arrangements.tolist() == [0, 1, 5]
+    assert outcomes.chance is not None
+    assert Ledger.open(tmp_path / "run").head() == HEAD
+
+
+def test_an_unfinished_part_does_not_count(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "run", HEAD)
+    ledger.add(rows(3))
+    (tmp_path / "run" / "outcomes" / ".000001").write_bytes(b"half")
+    assert len(ledger.read()[0]) == 1
+    ledger.add(rows(4))
+    assert ledger.read()[0].tests.tolist() == [3, 4]
+
+
+def test_an_empty_run_has_no_outcomes(tmp_path: Path) -> None:
+    assert len(Ledger.create(tmp_path / "run", HEAD).read()[0]) == 0
+
+
+def test_a_run_goes_on_only_as_it_began(tmp_path: Path) -> None:
+    Ledger.create(tmp_path / "run", HEAD)
+    Ledger.create(tmp_path / "run", HEAD, resume=True)
+    with pytest.raises(SpaceError):
+        Ledger.create(tmp_path / "run", HEAD)
+    with pytest.raises(SpaceError, match="another seed"):
+        Ledger.create(tmp_path / "run", {**HEAD, "seed": 2}, resume=True)
+
+
+def test_what_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(SpaceError):
+        Ledger.create(tmp_path, HEAD)
+    with pytest.raises(SpaceError):
+        Ledger.open(tmp_path)
+    with pytest.raises(SpaceError):
+        Ledger.create(tmp_path / "notes.txt", HEAD)
+
+
+def test_damage_is_named(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "run", HEAD)
+    for test in range(3):
+        ledger.add(rows(test))
+    parts = ledger.parts()
+    parts[1].write_bytes(b"nonsense")
+    with pytest.raises(SpaceError, match="000001"):
+        ledger.read()
+    parts[1].unlink()
+    with pytest.raises(SpaceError, match="part 1 is missing"):
+        ledger.read()
+    (tmp_path / "run" / "run.json").write_text(json.dumps({"format": 99}))
+    with pytest.raises(SpaceError, match="newer"):
+        ledger.head()
+    (tmp_path / "run" / "run.json").write_text("{")
+    with pytest.raises(SpaceError, match="damaged"):
+        ledger.head()
