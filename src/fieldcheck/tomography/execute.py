@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core.draws import Draws
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.perturbation import Perturbation
@@ -85,7 +86,9 @@ class Executor:
         self.clock.inferring += time.process_time() - started
         return np.asarray(self.check(np.concatenate(outputs)[which], inputs), dtype=np.float64)
 
-    def perturbed(self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None) -> tuple[Any, IntArray]:
+    def perturbed(
+        self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None
+    ) -> tuple[Any, IntArray]:
         """The distinct perturbed inputs, and for each row which of them is its own."""
         distinct, which = np.unique(inputs, return_inverse=True)
         batch, items = gather(self.inputs, distinct), distinct
@@ -108,7 +111,7 @@ class Executor:
         return batch
 
     def _perturb(self, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray) -> Any:
-        return perturbation.apply(batch, severities, draws_for(self.seed, perturbation, items, severities))
+        return perturbation.apply(batch, severities, Draws.of(self.seed, perturbation.name, items, severities))
 
 
 def steps(space: Space, tests: IntArray, arrangements: IntArray | None = None) -> IntArray:
@@ -137,3 +140,26 @@ def orders_of(axes: int, ranks: IntArray) -> IntArray:
 
 def _codes(space: Space) -> int:
     return 1 + sum(axis.levels for axis in space.axes)
+
+
+def gather(inputs: Inputs, positions: IntArray) -> Any:
+    """Items at some positions in ascending order; neighbours are read together."""
+    breaks = np.flatnonzero(np.diff(positions) > 1) + 1
+    runs = np.split(positions, breaks)
+    parts = [inputs.batch(int(run[0]), int(run[-1]) + 1) for run in runs]
+    return [text for part in parts for text in part] if isinstance(parts[0], list) else np.concatenate(parts)
+
+
+def take(batch: Any, at: IntArray) -> Any:
+    """Some items of a batch, in the order given."""
+    return [batch[place] for place in at.tolist()] if isinstance(batch, list) else batch[at]
+
+
+def put(batch: Any, at: IntArray, changed: Any) -> Any:
+    """The batch with other items at some places; ``batch`` is ours to change."""
+    if isinstance(batch, list):
+        for place, text in zip(at.tolist(), changed, strict=True):
+            batch[place] = text
+    else:
+        batch[at] = changed
+    return batch
