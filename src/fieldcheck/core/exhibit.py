@@ -62,7 +62,7 @@ class IntervalRow:
 
 @dataclass(frozen=True)
 class IntervalChart:
-    """Estimates beside each other, with the truth where it is known."""
+    """Estimates beside each other, with the truth where it is known, or another value that they are held against."""
 
     name: str
     title: str
@@ -70,6 +70,7 @@ class IntervalChart:
     rows: tuple[IntervalRow, ...]
     truth: float | None = None
     note: str = ""
+    truth_label: str = "truth"
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,17 @@ class Inputs(Protocol):
         One per item where the source knows them, else None: class names or codes, or numbers (regression).
     """
 
-    name: str
-    kind: Kind
-    ids: Any
-    labels: npt.NDArray[Any] | None
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> Kind: ...
+
+    @property
+    def ids(self) -> Any: ...
+
+    @property
+    def labels(self) -> npt.NDArray[Any] | None: ...
 
     def __len__(self) -> int: ...
 

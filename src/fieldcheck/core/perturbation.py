@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
-
+from fieldcheck.core.draws import Draws
 from fieldcheck.core.inputs import Kind
+from fieldcheck.core.types import IntArray
 
 
 @runtime_checkable
@@ -19,10 +17,8 @@ class Perturbation(Protocol):
         The word on the command line and in queries; what it does, for people.
     kind
         What it is for: images, texts or rows.
-    levels
-        Largest severity that is defined; 0 is always the identity.
     random
-        Whether it draws random numbers: one generator per item, named by seed, perturbation, item and severity, so
+        Whether it draws random numbers: one stream per item, named by seed, perturbation, item and severity, so
         that the result does not depend on the batch, the worker or the machine.
     """
 
@@ -30,9 +26,13 @@ class Perturbation(Protocol):
     title: ClassVar[str]
     kind: ClassVar[Kind]
     random: ClassVar[bool]
-    levels: int
 
-    def apply(self, batch: Any, severity: npt.NDArray[np.int64], rngs: Sequence[np.random.Generator]) -> Any:
+    @property
+    def levels(self) -> int:
+        """Largest severity that is defined; 0 is always the identity."""
+        ...
+
+    def apply(self, batch: Any, severity: IntArray, draws: Draws) -> Any:
         """Perturb a batch.
 
         batch
@@ -40,7 +40,7 @@ class Perturbation(Protocol):
             come back. Texts: a list of strings.
         severity
             One per item, 0..levels: items at 0 come back unchanged, bit for bit.
-        rngs
-            One per item for random perturbations, else empty.
+        draws
+            One stream per item (``Draws.of(seed, name, items, severity)``); those that are not random leave it alone.
         """
         ...

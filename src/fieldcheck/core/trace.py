@@ -59,7 +59,8 @@ class FittedAuxiliary(Protocol):
         What the user should know: neurons that were dropped, the bandwidth, classes that the reference lacks.
     """
 
-    notes: tuple[str, ...]
+    @property
+    def notes(self) -> tuple[str, ...]: ...
 
     def values(self, trace: Trace) -> FloatArray:
         """One per item: finite, larger where a failure is more likely. Batches may come in any size and order."""

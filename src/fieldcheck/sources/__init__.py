@@ -1,4 +1,4 @@
-"""Files to pools and back. One file per format; the suffix says which."""
+"""Files to pools and back, one file per format, the suffix says which; and the inputs that models are run on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.roles import ColumnMap
 from fieldcheck.core.types import Task
+from fieldcheck.sources.inputs import open_inputs
 
-__all__ = ["FORMATS", "ColumnMap", "load", "save"]
+__all__ = ["FORMATS", "ColumnMap", "load", "open_inputs", "save"]
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
 """By suffix, the module that has ``read`` and, for formats that pools are written in, ``write``."""

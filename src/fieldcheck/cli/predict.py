@@ -1,0 +1,195 @@
+"""``fieldcheck predict``: from a model and inputs to a pool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from fieldcheck import sources
+from fieldcheck.cli import options
+from fieldcheck.cli.show import progress, show_json, tell
+from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.inputs import Inputs
+from fieldcheck.core.pool import Pool
+from fieldcheck.predict import ActivationsFile, Opening, Preparation, from_predictions, opened, whole_file
+from fieldcheck.predict import predict as run
+
+WRITTEN = (".parquet", ".pq", ".csv", ".tsv")
+NO_MODEL = "none"
+LIST = "list"
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="File or folder of the model; none: no model.")],
+    inputs: Annotated[
+        str,
+        typer.Argument(metavar="INPUTS", help="Folder of images, list, npy, npz#array, CSV, Parquet, saved datasets."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The pool: .parquet, .csv or .tsv. It is complete or not there.")
+    ] = None,
+    reference: Annotated[
+        str | None, typer.Option("--reference", "-r", help="Inputs that the model was trained on.")
+    ] = None,
+    reference_limit: Annotated[
+        int | None, typer.Option(min=2, help="So many items of the reference, drawn at random.")
+    ] = None,
+    auxiliary: Annotated[
+        str | None, typer.Option("--auxiliary", "-a", help="Auxiliary variables, between commas: confidence,dsa,lsa.")
+    ] = None,
+    layer: Annotated[
+        str, typer.Option(help="Layer of the activations; auto: the last hidden one; list: show them.")
+    ] = "auto",
+    activations: Annotated[
+        Path | None, typer.Option(help="Keep the activations of the layer in this .npy file, for ces.")
+    ] = None,
+    activations_type: Annotated[str, typer.Option(help="float32, or float16 for half the size.")] = "float32",
+    member: Annotated[
+        str | None,
+        typer.Option(help="A second model, asked about the same items; train: one trained on the reference."),
+    ] = None,
+    symmetry: Annotated[
+        str | None, typer.Option(help="flip (left-right) or flop (top-bottom), where the truth stays the same.")
+    ] = None,
+    features: Annotated[str | None, typer.Option(help="A model that makes features; by default the inputs.")] = None,
+    adapter: Annotated[
+        str | None, typer.Option(help="Kind of model, where it cannot be told: torch, onnx, ...")
+    ] = None,
+    task: options.TaskName = None,
+    outputs: Annotated[str, typer.Option(help="auto, logits, probabilities or values.")] = "auto",
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Unpickle the model or import its code: it can do anything on this machine.")
+    ] = False,
+    classes: Annotated[str | None, typer.Option(help="Names of the model's outputs, in order, between commas.")] = None,
+    kind: Annotated[str | None, typer.Option(help="image, text or row, where it cannot be told.")] = None,
+    columns: Annotated[
+        str, typer.Option("--input", help="Columns of a table that the model gets, between commas; or array of an npz.")
+    ] = "",
+    text: Annotated[str | None, typer.Option(help="Column of texts.")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of labels, of the inputs and of the reference.")] = None,
+    id_column: Annotated[str | None, typer.Option("--id", help="Column of ids.")] = None,
+    truth: Annotated[bool, typer.Option("--truth", help="Write the labels into the pool, for simulations.")] = False,
+    size: Annotated[str | None, typer.Option(help="Resize images: WIDTHxHEIGHT.")] = None,
+    colour: Annotated[str, typer.Option(help="Images: auto, rgb or grey.")] = "auto",
+    skip_broken: Annotated[
+        bool, typer.Option("--skip-broken", help="Leave out images that cannot be read; they are not in the pool.")
+    ] = False,
+    scale: Annotated[str, typer.Option(help="auto (images of 8 bits become 0 to 1), none, 0-1, or MEAN,STD.")] = "auto",
+    layout: Annotated[str, typer.Option(help="Images: auto, first, last (channels), flat or plain.")] = "auto",
+    dtype: Annotated[str, typer.Option("--dtype", help="auto, float32, float64, float16, uint8 or int64.")] = "auto",
+    probabilities: Annotated[
+        bool | None, typer.Option(help="Keep the probabilities of all classes (default: up to 50 classes).")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Items that go through the model at once.")] = 256,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of the model (onnx, torch).")] = None,
+    seed: options.Seed = 0,
+    encoding: options.Encoding = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Run a model over inputs and write what it said, and how suspicious that looks, as a pool."""
+    names = None if auxiliary is None else options.split_list(auxiliary)
+    if model == NO_MODEL:
+        _check_out(out)
+        pool = from_predictions(sources.load(inputs, encoding=encoding), names or (), seed=seed)
+        _finish(pool, out, as_json=as_json)
+        return
+    reading = {
+        "kind": kind,
+        "text": text,
+        "label": label,
+        "id": id_column,
+        "columns": options.split_list(columns),
+        "size": size,
+        "colour": colour,
+        "skip_broken": skip_broken,
+        "encoding": encoding,
+    }
+    items = sources.open_inputs(inputs, label_required=truth or reference is None, **cast(Any, reading))
+    opening = Opening(adapter, cast(Any, task), cast(Any, outputs), trust=trust, threads=threads)
+    preparation = Preparation(scale, cast(Any, layout), dtype)
+    if layer == LIST:
+        _show_layers(model, items, opening, preparation, as_json=as_json)
+        return
+    _check_out(out, activations)
+    with progress("predict") as told:
+        pool = run(
+            model,
+            items,
+            reference=None if reference is None else sources.open_inputs(reference, **cast(Any, reading)),
+            auxiliary=names,
+            layer=layer,
+            member=member,
+            symmetry=symmetry,
+            features=features,
+            batch=batch,
+            activations=None if activations is None else ActivationsFile(activations, activations_type),
+            labels=truth or None,
+            classes=None if classes is None else options.split_list(classes),
+            prepare=preparation,
+            opening=opening,
+            reference_limit=reference_limit,
+            keep_probabilities=probabilities,
+            seed=seed,
+            progress=told,
+        )
+    _finish(pool, out, activations=activations, as_json=as_json)
+
+
+def _show_layers(model: str, items: Inputs, opening: Opening, preparation: Preparation, *, as_json: bool) -> None:
+    ready = opened(model, items, opening=opening, preparation=preparation).model
+    if as_json:
+        show_json({"layers": list(ready.layers), "auto": ready.layer})
+        return
+    for name in ready.layers:
+        print(f"{name}  (auto)" if name == ready.layer else name)
+    if not ready.layers:
+        tell("this model shows no layers")
+
+
+def _check_out(out: Path | None, activations: Path | None = None) -> None:
+    """Refuse before any work is done."""
+    if out is None or out.suffix.lower() not in WRITTEN:
+        raise FieldcheckError(
+            "no --out" if out is None else f"--out {out}",
+            rule="the pool is written to a file: " + ", ".join(WRITTEN),
+            hint="--out pool.parquet",
+        )
+    options.check_outputs(out, activations)
+
+
+def _finish(pool: Pool, out: Path | None, *, activations: Path | None = None, as_json: bool) -> None:
+    """Write the pool and say what is in it."""
+    if out is None:
+        return
+    with whole_file(out) as place:
+        sources.save(pool, place)
+    for note in pool.notes:
+        tell(f"note: {note}")
+    if as_json:
+        show_json(_summary(pool, out, activations))
+        return
+    print(f"{len(pool):,} items in {out}; auxiliary variables: {', '.join(pool.auxiliary_names()) or 'none'}")
+    if activations is not None:
+        print(f"activations in {activations}")
+    print(_what_next(pool, out))
+
+
+def _summary(pool: Pool, out: Path, activations: Path | None) -> dict[str, Any]:
+    return {
+        "file": str(out),
+        "activations": None if activations is None else str(activations),
+        "items": len(pool),
+        "task": pool.task,
+        "classes": list(pool.classes),
+        "auxiliary": list(pool.auxiliary_names()),
+        "accuracy": None if pool.failed is None else float(1 - pool.failed.mean()),
+        "notes": list(pool.notes),
+    }
+
+
+def _what_next(pool: Pool, out: Path) -> str:
+    if pool.truth_known:
+        return f"next: fieldcheck auxiliary {out}, fieldcheck assess {out}"
+    return f"next: fieldcheck sample {out} --out labels.csv"

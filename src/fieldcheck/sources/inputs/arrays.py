@@ -1,0 +1,208 @@
+"""Arrays: ``.npy`` and ``.npz`` files, memory-mapped where that is possible, and arrays from Python."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.core.errors import InputsError
+from fieldcheck.core.inputs import Kind
+from fieldcheck.sources.inputs.wanted import IDS, LABELS, Wanted, label_in, named, pick
+
+Array = npt.NDArray[Any]
+
+INPUTS = ("images", "x", "inputs", "data", "features", "texts", "text", "arr_0")
+"""Usual names of the array of inputs, in small letters."""
+
+PAIRS = {"x": "y", "images": "labels", "inputs": "targets", "data": "target"}
+"""Beginnings and endings of names of inputs, and what stands there in the name of their labels: x_test, y_test."""
+
+LOCAL_HEADER = 30
+"""Bytes of a zip entry's header before its name; the lengths of name and extra field are at 26 and 28."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayInputs:
+    """One array with one row per item, or an array of texts; possibly still on disk."""
+
+    name: str
+    kind: Kind
+    ids: Any
+    array: Array
+    labels: Array | None = None
+    classes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def batch(self, start: int, stop: int) -> Any:
+        rows = np.asarray(self.array[start:stop])
+        return rows.tolist() if self.kind == "text" else rows
+
+
+def from_npy(path: Path, wanted: Wanted) -> ArrayInputs:
+    """The array in a file, memory-mapped; nothing is unpickled."""
+    with _reading(path):
+        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+    return from_array(array, wanted, name=path.stem)
+
+
+def from_npz(path: Path, wanted: Wanted) -> ArrayInputs:
+    """An array of the file as inputs, beside it their labels and ids where they are there."""
+    with _reading(path), zipfile.ZipFile(path) as archive:
+        entries = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+        chosen = _chosen(path, {name: _header(archive, entry)[0] for name, entry in entries.items()}, wanted)
+        array, mapped = _read(path, archive, entries[chosen])
+        label = label_in(wanted, _label_names(chosen), entries, where=str(path))
+        id_name = named(wanted.id, IDS, entries, where=str(path))
+        labels = None if label is None else _read(path, archive, entries[label])[0]
+        ids = None if id_name is None else _read(path, archive, entries[id_name])[0]
+        names = _read(path, archive, entries["classes"])[0] if "classes" in entries else np.zeros(0)
+    notes = [f"inputs: the array '{chosen}'" + (f", labels '{label}'" if label else "")]
+    if not mapped:
+        notes.append(f"'{chosen}' is compressed and was read whole: np.savez without compression is read as needed")
+    classes = tuple(str(name) for name in names)
+    return from_array(array, wanted, name=path.stem, labels=labels, ids=ids, classes=classes, notes=tuple(notes))
+
+
+def from_array(
+    array: Array,
+    wanted: Wanted,
+    *,
+    name: str = "inputs",
+    labels: Array | None = None,
+    ids: Any = None,
+    classes: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> ArrayInputs:
+    """Items along the first axis. Channels-first images are turned: inputs are height x width x channels."""
+    kind = wanted.kind or _kind(array)
+    _check(array, kind, name=name, lengths={"labels": labels, "ids": ids})
+    if kind == "image" and _channels_first(array.shape):
+        array = np.moveaxis(array, 1, -1)
+        notes += (f"images of shape {array.shape[-1]} x ... were read as channels first",)
+    return ArrayInputs(
+        name=name,
+        kind=kind,
+        ids=np.arange(len(array)) if ids is None else ids,
+        array=array,
+        labels=None if labels is None else np.asarray(labels).reshape(len(labels)),
+        classes=classes,
+        notes=notes,
+    )
+
+
+def _kind(array: Array) -> Kind:
+    if array.dtype.kind in "UT" and array.ndim == 1:
+        return "text"
+    return "image" if array.ndim in (3, 4) else "row"
+
+
+def _channels_first(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 4 and shape[1] in (1, 3) and shape[3] not in (1, 3, 4)
+
+
+def _check(array: Array, kind: Kind, *, name: str, lengths: Mapping[str, Any]) -> None:
+    good = {"text": "UT", "image": "iufb", "row": "iufb"}[kind]
+    if array.ndim < (1 if kind == "text" else 2) or array.dtype.kind not in good:
+        raise InputsError(
+            f"{name}: {array.dtype} of shape {array.shape} for inputs of kind '{kind}'",
+            rule="one row per item: images n x height x width (x channels), rows n x features, or n texts",
+        )
+    if not len(array):
+        raise InputsError(f"{name}: there is no item", rule="at least one item")
+    for what, values in lengths.items():
+        if values is not None and len(values) != len(array):
+            raise InputsError(f"{name}: {len(values):,} {what} for {len(array):,} items", rule="one per item")
+
+
+def _chosen(path: Path, shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> str:
+    """The array of inputs: the one asked for, else the only usual name, else the only one that is not flat."""
+    asked = wanted.part or (wanted.columns[0] if wanted.columns else None) or wanted.text
+    if asked:
+        return pick(asked, shapes, where=str(path))
+    usual = [name for name in shapes if name.lower() in INPUTS]
+    wide = [name for name, shape in shapes.items() if len(shape) > 1]
+    for found in (usual, wide):
+        if len(found) == 1:
+            return found[0]
+    raise InputsError(
+        f"{path}: which array holds the inputs?" if shapes else f"{path}: there is no array",
+        rule="arrays: " + ", ".join(f"{name} {shape}" for name, shape in shapes.items()),
+        hint=f"{path}#{wide[-1] if wide else next(iter(shapes), 'images')}",
+    )
+
+
+def _label_names(chosen: str) -> tuple[str, ...]:
+    """Where the labels of an array may be: x_test has y_test, images has labels."""
+    lowered = chosen.lower()
+    paired = [
+        lowered.replace(own, other, 1) if lowered.startswith(own) else lowered[: -len(own)] + other
+        for own, other in PAIRS.items()
+        if lowered.startswith(own) or lowered.endswith(own)
+    ]
+    return (*paired, *LABELS)
+
+
+def _read(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[Array, bool]:
+    """The array, and whether it is mapped from the file."""
+    shape, fortran, dtype = _header(archive, entry)
+    if dtype.hasobject:
+        raise InputsError(
+            f"{path}: the array '{entry.filename}' holds Python objects",
+            rule="nothing is unpickled: a pickle can run any code",
+            hint="store it as numbers or as text",
+        )
+    promised = math.prod(shape) * dtype.itemsize
+    if not 0 <= promised <= entry.file_size:
+        raise InputsError(
+            f"{path}: the array '{entry.filename}' promises more than the file holds",
+            rule="a complete file as numpy.savez writes it",
+        )
+    if entry.compress_type == zipfile.ZIP_STORED and promised:
+        at = _data_offset(path, entry)
+        order = "F" if fortran else "C"
+        return np.memmap(path, dtype=dtype, mode="r", offset=at, shape=shape, order=order), True  # type: ignore[call-overload]
+    with archive.open(entry) as stream:
+        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False)), False
+
+
+def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    with archive.open(entry) as stream:
+        version = np.lib.format.read_magic(stream)
+        reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        return reader(stream)
+
+
+def _data_offset(path: Path, entry: zipfile.ZipInfo) -> int:
+    """Where the numbers of a stored entry begin in the file: after the zip's and the array's own headers."""
+    with path.open("rb") as stream:
+        stream.seek(entry.header_offset)
+        local = stream.read(LOCAL_HEADER)
+        stream.seek(int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little"), 1)
+        version = np.lib.format.read_magic(stream)
+        reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        reader(stream)
+        return stream.tell()
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+        said = str(error).splitlines()[0] if str(error) else "it is cut off"
+        raise InputsError(
+            f"{path} cannot be read: {said}",
+            rule="a complete file as numpy.save or numpy.savez writes it, without Python objects",
+            hint="write it again; a download may have been cut off",
+        ) from error

@@ -1,0 +1,154 @@
+"""``fieldcheck predict`` and ``fieldcheck auxiliary`` from the outside."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from fieldcheck.sources import load
+
+from .sheets import Run
+
+
+@pytest.fixture
+def digits(tmp_path: Path) -> Path:
+    """Images whose brightness is their class, and a network that reads it off: classes 0 (dark) to 2 (bright)."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 120)
+    images = np.clip(40 + 90 * labels[:, None, None] + rng.normal(0, 45, (120, 6, 6)), 0, 255).astype(np.uint8)
+    images[:, 0, 0] = rng.integers(0, 256, 120)
+    np.savez(tmp_path / "train.npz", images=images[:60], labels=labels[:60])
+    np.savez(tmp_path / "field.npz", images=images[60:], labels=labels[60:])
+    network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(36, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3))
+    with torch.no_grad():
+        network[1].weight[:] = 1 / 36
+        network[1].bias[:] = torch.tensor([-0.1, -0.3, -0.5, -0.7])
+        network[3].weight[:] = torch.tensor([[-9.0, -9, 0, 0], [9, -9, -9, 0], [0, 9, 9, 9]])
+        network[3].bias[:] = torch.tensor([2.0, 0.5, -2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs a package more
+        torch.onnx.export(
+            network.eval(),
+            (torch.zeros(2, 1, 6, 6),),
+            tmp_path / "net.onnx",
+            input_names=["x"],
+            dynamic_axes={"x": {0: "n"}},
+            dynamo=False,
+        )
+    return tmp_path
+
+
+def test_from_model_to_assessment(run: Run, digits: Path) -> None:
+    done = run(
+        *("predict", "net.onnx", "field.npz", "--reference", "train.npz", "--truth", "--out", "pool.parquet"),
+        *("--auxiliary", "confidence,dsa,lsa", "--activations", "acts.npy", "--activations-type", "float16"),
+    )
+    assert done.code == 0, done.err
+    assert "60 items in pool.parquet" in done.out
+    assert "divided by 255" in done.err
+    pool = load(digits / "pool.parquet")
+    assert {"dsa", "lsa"} <= set(pool.columns)
+    assert pool.truth_known
+    assert np.load(digits / "acts.npy").dtype == np.float16
+    assert run("assess", "pool.parquet", "--design", "ces", "--activations", "acts.npy", "--budget", 30).code == 0
+    left = sorted(path.name for path in digits.iterdir())
+    assert left == ["acts.npy", "field.npz", "net.onnx", "pool.parquet", "train.npz"]
+
+
+def test_json_and_no_truth_unless_asked_for(run: Run, digits: Path) -> None:
+    done = run("predict", "net.onnx", "field.npz", "--out", "pool.csv", "--batch", 7, "--json")
+    said = json.loads(done.out)
+    assert (said["items"], said["task"], said["accuracy"]) == (60, "classification", None)
+    assert said["notes"]
+    assert "target" not in (digits / "pool.csv").read_text().splitlines()[0]
+
+
+def test_layers_are_listed(run: Run, digits: Path) -> None:
+    done = run("predict", "net.onnx", "field.npz", "--layer", "list")
+    assert done.code == 0
+    assert sum("(auto)" in line for line in done.out.splitlines()) == 1
+    said = json.loads(run("predict", "net.onnx", "field.npz", "--layer", "list", "--json").out)
+    assert said["auto"] in said["layers"]
+
+
+def test_folder_of_images(run: Run, digits: Path) -> None:
+    with np.load(digits / "field.npz") as data:
+        for at, (image, label) in enumerate(zip(data["images"], data["labels"], strict=True)):
+            place = digits / "field" / str(label) / f"{at}.png"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(image).save(place)
+    (digits / "field" / "0" / "broken.png").write_bytes(b"no image")
+    refused = run("predict", "net.onnx", "field", "--out", "pool.csv")
+    assert refused.code == 2
+    assert "0/broken.png" in refused.err
+    assert not (digits / "pool.csv").exists()
+    done = run("predict", "net.onnx", "field", "--out", "pool.csv", "--skip-broken", "--truth", "--symmetry", "flip")
+    assert done.code == 0, done.err
+    assert "1 broken images were left out" in done.err
+    pool = load(digits / "pool.csv")
+    assert len(pool) == 60
+    assert "symmetry" in pool.columns
+
+
+def test_predictions_only(run: Run, digits: Path) -> None:
+    run("predict", "net.onnx", "field.npz", "--out", "pool.csv")
+    done = run("predict", "none", "pool.csv", "--auxiliary", "margin,gini", "--out", "more.csv")
+    assert done.code == 0, done.err
+    assert {"margin", "gini"} <= set(load(digits / "more.csv").columns)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("net.onnx", "field.npz"),
+        ("net.onnx", "field.npz", "--out", "pool.xlsx"),
+        ("net.onnx", "field.npz", "--out", "gone/pool.csv"),
+        ("net.onnx", "field.npz", "--out", "pool.csv", "--auxiliary", "dsa"),
+        ("net.onnx", "field.npz", "--out", "pool.csv", "--auxiliary", "psychic"),
+        ("net.onnx", "field.npz", "--out", "pool.csv", "--scale", "large"),
+        ("net.onnx", "field.npz", "--out", "pool.csv", "--task", "guess"),
+        ("net.onnx", "field.npz", "--out", "pool.csv", "--layer", "nope", "--activations", "a.npy"),
+        ("net.onnx", "field.npz", "--out", "pool.csv", "--activations", "a.txt"),
+        ("net.onnx", "gone.npz", "--out", "pool.csv"),
+        ("gone.onnx", "field.npz", "--out", "pool.csv"),
+        ("none", "gone.csv", "--out", "pool.csv"),
+    ],
+)
+def test_problems_are_told_and_nothing_is_written(run: Run, digits: Path, words: tuple[str, ...]) -> None:
+    before = sorted(path.name for path in digits.iterdir())
+    done = run("predict", *words)
+    assert done.code == 2, done.err
+    assert "rule:" in done.err
+    assert sorted(path.name for path in digits.iterdir()) == before
+
+
+def test_auxiliary_shows_how_well_each_separates(run: Run, tea: Path) -> None:
+    said = json.loads(run("auxiliary", tea, "--json").out)
+    names = [one["name"] for one in said["signals"]]
+    assert names[-1] == "together"
+    assert {"confidence", "lsa"} <= set(names)
+    done = run("auxiliary", tea, "--auxiliary", "lsa", "--html", "signals.html")
+    assert done.code == 0, done.err
+    assert "AUC" in done.out
+    assert "confidence" not in done.out
+    page = Path("signals.html").read_text(encoding="utf-8")
+    assert "logistic curve" in page
+
+
+def test_auxiliary_in_regression(run: Run, price: Path) -> None:
+    done = run("auxiliary", price, "--task", "regression")
+    assert done.code == 0, done.err
+    assert "rank correlation" in done.out
+
+
+def test_auxiliary_needs_the_truth(run: Run, digits: Path) -> None:
+    run("predict", "net.onnx", "field.npz", "--out", "pool.csv")
+    done = run("auxiliary", "pool.csv")
+    assert done.code == 2
+    assert "truth" in done.err
