@@ -28,13 +28,12 @@ class Evidence:
 
 @runtime_checkable
 class FittedSurrogate(Protocol):
-    """Knows a mean and an uncertainty for every test.
+    """Knows a mean and an uncertainty for every test."""
 
-    notes
-        What the user should know: parameters that were chosen, how it did on held-out tests.
-    """
-
-    notes: tuple[str, ...]
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know: parameters that were chosen, how it did on held-out tests."""
+        ...
 
     def predict(self, tests: IntArray) -> tuple[FloatArray, FloatArray]:
         """Robustness of each test and its standard deviation; both in [0, 1]."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core.classes import truth_names
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.types import Task
-from fieldcheck.predict.classes import truth_names
 from fieldcheck.predict.needs import has_labels
 from fieldcheck.predict.passes import Kept
 

@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fieldcheck.core.classes import class_names
 from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.model import Model
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.trace import FittedAuxiliary
+from fieldcheck.models import Opened, Opening, Preparation, opened
 from fieldcheck.predict.assemble import Truth, as_pool
-from fieldcheck.predict.classes import class_names
 from fieldcheck.predict.files import ActivationsFile, Matrix, whole_file
 from fieldcheck.predict.needs import chosen, needed, said
-from fieldcheck.predict.opened import Opened, Opening, opened
 from fieldcheck.predict.passes import Done, Kept, pool_pass
-from fieldcheck.predict.prepare import Preparation
 from fieldcheck.predict.runner import Runner
 from fieldcheck.predict.seconds import extractor_for, member_for
 from fieldcheck.predict.study import Found, Study

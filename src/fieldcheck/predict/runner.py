@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fieldcheck.core.errors import ModelError
 from fieldcheck.core.model import Model
 from fieldcheck.core.trace import Trace
-from fieldcheck.predict.prepare import Steps
+from fieldcheck.models import Steps
 from fieldcheck.predict.symmetry import Symmetry
 
 Array = npt.NDArray[Any]

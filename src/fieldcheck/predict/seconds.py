@@ -11,8 +11,7 @@ import numpy as np
 from fieldcheck import auxiliary as variables
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
-from fieldcheck.predict.opened import Opening, opened
-from fieldcheck.predict.prepare import Preparation, Steps, steps_without_layout
+from fieldcheck.models import Opening, Preparation, Steps, opened, steps_without_layout
 from fieldcheck.predict.runner import Second, extractor_of, member_of
 from fieldcheck.predict.study import Study
 

@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.core import ids as identity
+from fieldcheck.core.classes import as_codes
 from fieldcheck.core.column import as_column
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.origin import Origin
 from fieldcheck.core.trace import Auxiliary, Trace
 from fieldcheck.core.types import Task
-from fieldcheck.predict.classes import as_codes
 from fieldcheck.predict.needs import check_there, has_labels, needed
 from fieldcheck.predict.passes import Done, reference_trace
 from fieldcheck.predict.runner import Runner

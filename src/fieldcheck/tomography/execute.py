@@ -48,6 +48,9 @@ class Executor:
 
     batch
         Inputs that the model gets at once.
+    hidden
+        From a batch of inputs to the activations of the model's last hidden layer, one row per item; None where it
+        shows none.
     """
 
     space: Space
@@ -58,6 +61,7 @@ class Executor:
     seed: int = 0
     batch: int = 512
     clock: Clock = field(default_factory=Clock)
+    hidden: Respond | None = None
 
     def __post_init__(self) -> None:
         for axis, perturbation in zip(self.space.axes, self.perturbations, strict=True):

@@ -45,7 +45,8 @@ class Profile:
         """One weight per test of the space; they sum to 1."""
         self._check(space)
         tables = [self._of(name, levels) for name, levels in zip(space.names, space.shape, strict=True)]
-        return reduce(np.multiply.outer, tables).reshape(-1)
+        whole: FloatArray = reduce(np.multiply.outer, tables).reshape(-1)
+        return whole
 
     def _of(self, name: str, levels: int) -> FloatArray:
         given = self.weights.get(name)

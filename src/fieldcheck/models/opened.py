@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from fieldcheck import models
 from fieldcheck.core.errors import ModelError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.model import Model
 from fieldcheck.core.types import Task
-from fieldcheck.predict.prepare import Preparation, Steps, candidates, said, settle, steps_without_layout
+from fieldcheck.models.open import open_model
+from fieldcheck.models.prepare import Preparation, Steps, candidates, said, settle, steps_without_layout
 
 SAMPLE = 64
 """Items that the model is tried on when it is opened."""
@@ -76,7 +76,7 @@ def opened(model: Any, inputs: Inputs, *, opening: Opening, preparation: Prepara
 
 
 def _open(model: Any, inputs: Inputs, steps: Steps, *, opening: Opening, tried: bool) -> Opened:
-    ready = models.open_model(
+    ready = open_model(
         model,
         adapter=opening.adapter,
         task=opening.task,

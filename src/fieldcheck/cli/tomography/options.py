@@ -1,0 +1,26 @@
+"""What the verbs share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fieldcheck.core.answer import Condition
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `tomography run` wrote.")]
+QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A region: 'zoom > 2 or (blur = 1 and order <= 3)'.")]
+SurrogateName = Annotated[
+    str | None, typer.Option("--surrogate", help="Predict the rest with another one: logistic, gp, closure, forest ...")
+]
+ProfileFile = Annotated[
+    Path | None,
+    typer.Option("--profile", help="TOML file: how likely each severity is in the field, brightness = [0.7, 0.3, 0]."),
+]
+
+
+def band(condition: Condition) -> str:
+    """A condition's robustness with its band."""
+    ran = f", {condition.inputs:,} inputs" if condition.inputs else ", predicted"
+    return f"{condition.robustness:.1%} [{condition.low:.1%}, {condition.high:.1%}]{ran}"

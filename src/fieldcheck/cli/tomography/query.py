@@ -1,0 +1,50 @@
+"""``fieldcheck tomography query``: how robust a region is."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import Console
+
+from fieldcheck.cli import options
+from fieldcheck.cli.show import show_facts, show_json
+from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, band
+from fieldcheck.core.answer import Answer
+from fieldcheck.tomography import Profile, Run
+
+
+def query(
+    run: RunFolder,
+    text: QueryText,
+    profile: ProfileFile = None,
+    surrogate: SurrogateName = None,
+    level: options.Level = 0.95,
+    as_json: options.AsJson = False,
+) -> None:
+    """The robustness of the tests that a query selects: mean, interval, what was measured, and the weakest of them."""
+    chosen = None if profile is None else Profile.from_file(profile)
+    answer = Run.open(run, surrogate=surrogate).ask(text, profile=chosen, level=level)
+    if as_json:
+        show_json(answer.to_dict())
+    else:
+        show_answer(answer)
+
+
+def show_answer(answer: Answer) -> None:
+    """The number first, then what it rests on."""
+    console = Console(highlight=False, soft_wrap=True)
+    span = f"[{answer.low:.1%}, {answer.high:.1%}]"
+    console.print(f"robustness {answer.robustness:.1%}, {answer.level:.0%} interval {span}", style="bold", markup=False)
+    facts = [
+        (
+            "region",
+            f"{answer.query}: {answer.tests:,} tests" + (f", weighed by {answer.profile}" if answer.profile else ""),
+        ),
+        ("measured", f"{answer.measured:,} tests in {answer.rows:,} inferences; {answer.inferred:,} are predicted"),
+        ("unperturbed", f"{answer.base:.1%}: the region costs {answer.drop:.1%}"),
+    ]
+    if not math.isnan(answer.audit):
+        facts.append(("audit", f"{answer.audit:.1%} ± {1.96 * answer.audit_error:.1%} from its inferences alone"))
+    facts += [("weakest" if not at else "", f"{one}: {band(one)}") for at, one in enumerate(answer.worst)]
+    facts += [("note", text) for text in answer.notes]
+    show_facts(console, facts)

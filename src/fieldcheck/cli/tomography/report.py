@@ -1,0 +1,35 @@
+"""``fieldcheck tomography report``: a page to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fieldcheck import report as pages
+from fieldcheck.cli import options
+from fieldcheck.cli.show import tell
+from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName
+from fieldcheck.tomography import Profile, Run, weaknesses
+from fieldcheck.tomography.figures import exhibits
+
+
+def report(
+    run: RunFolder,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")],
+    query: Annotated[
+        list[str] | None, typer.Option("--query", "-q", help="A region to show beside the whole space; several times.")
+    ] = None,
+    profile: ProfileFile = None,
+    surrogate: SurrogateName = None,
+    level: options.Level = 0.95,
+) -> None:
+    """Write one HTML file: the answer, each perturbation alone and in pairs, the weakest conditions."""
+    options.check_outputs(out)
+    opened = Run.open(run, surrogate=surrogate)
+    chosen = None if profile is None else Profile.from_file(profile)
+    whole, *others = (opened.ask(text, profile=chosen, level=level) for text in ("all", *(query or ())))
+    found = weaknesses(opened, level=level)
+    pages.write_text(out, pages.tomography_page(whole, answers=others, exhibits=exhibits(opened, found)))
+    tell(f"report: {out}")

@@ -1,0 +1,115 @@
+"""``fieldcheck tomography run``: measure what the plan asks for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from fieldcheck.cli import options
+from fieldcheck.cli.show import progress, show_json, show_table, tell
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.exhibit import Table
+from fieldcheck.tomography import Recipe, Run, Stopping, Subject, measure, of_recipe, plans, read_recipe, stopping_rules
+
+
+def run(
+    space: Annotated[Path, typer.Argument(metavar="SPACE", help="The space file; `tomography init` makes one.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the outcomes.")],
+    inferences: Annotated[int | None, typer.Option(min=1, help="How many times to ask the model.")] = None,
+    half_width: Annotated[
+        float | None, typer.Option(min=0.001, max=0.5, help="Instead: until intervals are this narrow: 0.02.")
+    ] = None,
+    plan: Annotated[str | None, typer.Option(help="spread, pairs, pairs:share=0.05, full, ordered, random.")] = None,
+    stop: Annotated[str | None, typer.Option(help="Rule of --half-width: half-width, sequence, published.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run code that the space file names (pickles, checks).")
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Run the tests of a plan, keeping every outcome; killed and resumed, the result is the same."""
+    recipe = _with_options(read_recipe(space), inferences, half_width, plan, stop)
+    subject = of_recipe(recipe, trust=trust)
+    for note in subject.notes:
+        tell(f"note: {note}")
+    with progress("inferences") as report:
+        result = measure(
+            subject,
+            plan=plans.build(str(recipe.plan.get("kind", "spread"))),
+            budget=_budget(recipe),
+            rule=_rule(recipe),
+            surrogate=recipe.surrogate,
+            seed=recipe.seed,
+            ordered=recipe.ordered,
+            folder=out,
+            resume=resume,
+            progress=report,
+        )
+    result.export()
+    summary = _summary(result, subject)
+    if as_json:
+        show_json({"folder": str(out), **summary})
+    else:
+        _show(result, summary, out)
+
+
+def _with_options(
+    recipe: Recipe, inferences: int | None, half_width: float | None, plan: str | None, stop: str | None
+) -> Recipe:
+    """The recipe, its plan changed by what was said on the command line."""
+    if inferences is not None and half_width is not None:
+        raise SpaceError("--inferences and --half-width", rule="one of them says when to stop", hint="leave one out")
+    changed: dict[str, Any] = dict(recipe.plan)
+    if half_width is not None:
+        changed.pop("inferences", None)
+    if inferences is not None:
+        changed.pop("half_width", None)
+    given = {"inferences": inferences, "half_width": half_width, "kind": plan, "stop": stop}
+    changed.update({name: value for name, value in given.items() if value is not None})
+    return replace(recipe, plan=changed)
+
+
+def _budget(recipe: Recipe) -> int | None:
+    found = recipe.plan.get("inferences")
+    if found is not None and (type(found) is not int or found < 1):
+        raise SpaceError(f"inferences = {found!r}", rule="a whole number, 1 or more")
+    return found
+
+
+def _rule(recipe: Recipe) -> Stopping | None:
+    width, kind = recipe.plan.get("half_width"), str(recipe.plan.get("stop", "half-width"))
+    if width is None:
+        return stopping_rules.build(kind) if recipe.plan.get("stop") == "published" else None
+    return stopping_rules.build(kind, width=float(width))
+
+
+def _summary(run: Run, subject: Subject) -> dict[str, Any]:
+    tests, _, held = run.outcomes.counts()
+    orders = run.space.orders(run.outcomes.tests)
+    return {
+        "inferences": len(run.outcomes),
+        "tests": run.space.size,
+        "tests_measured": len(tests),
+        "held": float(held.sum() / len(run.outcomes)),
+        "by_order": {
+            int(order): float(run.outcomes.held[orders == order].mean()) for order in np.unique(orders).tolist()
+        },
+        "model_share_of_cpu": subject.clock.share if subject.clock is not None else None,
+    }
+
+
+def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
+    print(
+        f"{summary['inferences']:,} inferences in {summary['tests_measured']:,} of {summary['tests']:,} tests, in {out}"
+    )
+    rows = tuple((order, share) for order, share in summary["by_order"].items())
+    show_table(Table("run/orders", "Share of right answers by order", ("order", "measured"), rows))
+    share = summary["model_share_of_cpu"]
+    if share is not None and not math.isnan(share):
+        print(f"the model took {share:.0%} of the time, perturbing the rest")
+    print(f"next: fieldcheck tomography query {out} 'order <= 2'; fieldcheck tomography worst {out}")

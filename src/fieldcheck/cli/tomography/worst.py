@@ -1,0 +1,42 @@
+"""``fieldcheck tomography worst``: where to look first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from fieldcheck.cli import options
+from fieldcheck.cli.show import show_json, show_table
+from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, band
+from fieldcheck.tomography import Run, weaknesses
+from fieldcheck.tomography.figures import tables
+
+
+def worst(
+    run: RunFolder,
+    order: Annotated[
+        int, typer.Option(min=1, help="Conditions in which at most so many perturbations are at work.")
+    ] = 2,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many to list.")] = 10,
+    below: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="A robustness under this is a failure (default: ten points under unperturbed)."
+        ),
+    ] = None,
+    surrogate: SurrogateName = None,
+    level: options.Level = 0.95,
+    as_json: options.AsJson = False,
+) -> None:
+    """The weakest conditions, the strongest interactions, and the smallest combination that fails."""
+    found = weaknesses(Run.open(run, surrogate=surrogate), order=order, count=count, below=below, level=level)
+    if as_json:
+        show_json(asdict(found))
+        return
+    for table in tables(found):
+        show_table(table)
+        print()
+    small = found.smallest
+    print(f"smallest combination under {found.below:.1%}: " + ("none" if small is None else f"{small}: {band(small)}"))

@@ -1,0 +1,1 @@
+"""Changes of images, one a file."""

@@ -1,0 +1,62 @@
+"""The page of a run: how robust the model is, where it breaks, and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fieldcheck.core.answer import Answer as Found
+from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
+from fieldcheck.core.versions import versions
+from fieldcheck.report.blocks import Answer, sections_of
+from fieldcheck.report.numbers import count, percent
+from fieldcheck.report.page import page
+
+
+def tomography_page(
+    whole: Found, *, answers: Sequence[Found] = (), exhibits: Sequence[Exhibit] = (), lead: Sequence[str] = ()
+) -> str:
+    """The report of a run.
+
+    whole
+        The answer over the whole space, or over what the reader cares about most.
+    answers
+        Further queries, shown beside each other.
+    """
+    rows = [IntervalRow(one.query, one.robustness, one.low, one.high) for one in (whole, *answers)]
+    regions = IntervalChart(
+        "regions/answers", "Regions", "robustness", tuple(rows), truth=whole.base, truth_label="unperturbed"
+    )
+    return page(
+        "Where it breaks",
+        answer=_answer(whole),
+        lead=lead,
+        warnings=(),
+        sections=sections_of([regions, *exhibits] if answers else exhibits),
+        facts=_facts(whole),
+        version=versions().get("fieldcheck", ""),
+    )
+
+
+def _answer(found: Found) -> Answer:
+    bounds = f"{percent(found.low)} to {percent(found.high)}"
+    return Answer(
+        what=f"robustness over {found.query}",
+        number=percent(found.robustness),
+        bounds=bounds,
+        sentence=(
+            f"Averaged over {count(found.tests)} combinations of perturbations the model is right on "
+            f"{percent(found.robustness)} of the inputs ({found.level:.0%} interval {bounds}); unperturbed, on "
+            f"{percent(found.base)}."
+        ),
+        chips=(
+            ("tests in the region", count(found.tests)),
+            ("measured", count(found.measured)),
+            ("inferences", count(found.rows)),
+        ),
+    )
+
+
+def _facts(found: Found) -> dict[str, str]:
+    notes = {f"note {number}": text for number, text in enumerate(found.notes, start=1)}
+    what = ", ".join(f"{name} {number}" for name, number in versions().items())
+    return {"query": found.query, "profile": found.profile or "all tests weigh the same", **notes, "versions": what}

@@ -1,0 +1,129 @@
+"""Whether two perturbations act independently: whether ``r_ab / r_0 = (r_a / r_0) (r_b / r_0)`` at all severities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.rng import stream
+from fieldcheck.core.space import Outcomes, Space
+from fieldcheck.core.types import FloatArray, IntArray
+
+REPLICATES = 999
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """The result for one pair of perturbations.
+
+    cells
+        Second-order tests that entered.
+    applicable
+        Whether the number of inputs satisfies the published condition ``N > 9 max{(1-r)/r, r/(1-r)}`` in all cells.
+    """
+
+    first: str
+    second: str
+    statistic: float
+    cells: int
+    p_value: float
+    applicable: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The second-order tests of a pair; tests are given by their place in the list of measured tests."""
+
+    both: IntArray
+    first: IntArray
+    second: IntArray
+    base: int
+
+
+def published(space: Space, outcomes: Outcomes, *, first: str, second: str) -> PairTest:
+    """The chi-square test of proposition 1 as published (Arif et al., TestifAI, ICSE 2026).
+
+    It is not a test of its level: ``r_a r_b`` is compared with ``r_ab`` as if the two rates were known, and the base
+    accuracy is missing. On perturbations that are independent it rejects far more often than it says.
+    """
+    from scipy.special import chdtrc
+
+    tests, inputs, held = outcomes.counts()
+    cells = _cells(space, tests, first, second)
+    rates = held / inputs
+    expected = rates[cells.first] * rates[cells.second]
+    count = inputs[cells.both]
+    inner = (expected > 0) & (expected < 1)
+    spread = np.where(inner, expected * (1 - expected), 1.0) / count
+    statistic = float(((rates[cells.both] - expected) ** 2 / spread)[inner].sum())
+    odds = expected[inner] / (1 - expected[inner])
+    applicable = bool(inner.all() and np.all(count[inner] > 9 * np.maximum(odds, 1 / odds)))
+    return PairTest(
+        first, second, statistic, int(inner.sum()), float(chdtrc(max(inner.sum(), 1), statistic)), applicable
+    )
+
+
+def resampled(space: Space, outcomes: Outcomes, *, first: str, second: str, seed: int = 0) -> PairTest:
+    """A test that keeps its level: the inputs are resampled.
+
+    In every cell ``r_ab r_0 - r_a r_b`` is divided by its standard error, which knows that all four rates are estimates
+    from the same or from different inputs; the statistic is the sum of the squares. Its distribution under independence
+    comes from weighting each input's share of the differences at random (the multiplier bootstrap; Chernozhukov,
+    Chetverikov and Kato, Annals of Statistics 2013), so that correlations between cells are kept.
+    """
+    tests, inputs, held = outcomes.counts()
+    cells = _cells(space, tests, first, second)
+    rates = held / inputs
+    differences = rates[cells.both] * rates[cells.base] - rates[cells.first] * rates[cells.second]
+    shares = _shares(outcomes, tests, inputs, rates, cells)
+    errors = np.sqrt((shares**2).sum(axis=0))
+    inner = errors > 0
+    scaled = shares[:, inner] / errors[inner]
+    statistic = float(((differences[inner] / errors[inner]) ** 2).sum())
+    signs = _signs(REPLICATES, len(scaled), seed)
+    replicates = ((signs @ scaled) ** 2).sum(axis=1)
+    p_value = (1 + int(np.count_nonzero(replicates >= statistic))) / (REPLICATES + 1)
+    return PairTest(first, second, statistic, int(inner.sum()), p_value, True)
+
+
+def _shares(outcomes: Outcomes, tests: IntArray, inputs: IntArray, rates: FloatArray, cells: _Cells) -> FloatArray:
+    """What each input adds to each difference, to first order: one row per input, one column per cell."""
+    items, row = np.unique(outcomes.inputs, return_inverse=True)
+    column = np.searchsorted(tests, outcomes.tests)
+    deviations = np.zeros((len(items), len(tests)))
+    np.add.at(deviations, (row, column), (outcomes.held - rates[column]) / inputs[column])
+    return np.asarray(
+        deviations[:, cells.both] * rates[cells.base]
+        + deviations[:, [cells.base]] * rates[cells.both]
+        - deviations[:, cells.first] * rates[cells.second]
+        - deviations[:, cells.second] * rates[cells.first]
+    )
+
+
+def _cells(space: Space, tests: IntArray, first: str, second: str) -> _Cells:
+    for name in (first, second):
+        if name not in space:
+            raise SpaceError(f"no perturbation '{name}'", rule="there are: " + ", ".join(space.names))
+    a, b = space.names.index(first), space.names.index(second)
+    severities = space.severities(tests)
+    rest = np.delete(severities, [a, b], axis=1).any(axis=1)
+    both = np.flatnonzero((severities[:, a] > 0) & (severities[:, b] > 0) & ~rest)
+    alone = severities[both][:, :, None] * np.eye(len(space.axes), dtype=np.int64)[None, :, [a, b]]
+    needed = np.column_stack([space.numbers(alone[:, :, 0]), space.numbers(alone[:, :, 1])])
+    at = np.minimum(np.searchsorted(tests, needed), len(tests) - 1)
+    if not len(both) or tests[0] != 0 or not np.array_equal(tests[at], needed):
+        raise SpaceError(
+            f"{first} and {second} were not measured alone and together",
+            rule="independence needs the unperturbed test and orders 1 and 2",
+            hint="--plan pairs",
+        )
+    return _Cells(both, at[:, 0], at[:, 1], 0)
+
+
+def _signs(rows: int, columns: int, seed: int) -> FloatArray:
+    """Random signs, made of raw words, which numpy promises to keep."""
+    words = stream(seed, "independence").bit_generator.random_raw(rows * (columns // 64 + 1))
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8)).reshape(rows, -1)[:, :columns]
+    return np.asarray(bits * 2.0 - 1.0)

@@ -1,0 +1,199 @@
+"""What to run next: a pure function of what was seen so far, so that a run that was killed goes on as if it was not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, permutations
+
+import numpy as np
+
+from fieldcheck.core.draws import Draws
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.rng import stream
+from fieldcheck.core.space import Outcomes, Space
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.plan import Plan, Rows, Spread
+from fieldcheck.tomography.stopping import HalfWidth, Stopping
+
+FIRST = 4_000
+"""Rows before the bands of a spread plan are looked at for the first time."""
+
+MOST = 2_000_000
+"""Rows after which a spread plan stops in any case."""
+
+Bands = Callable[[Outcomes], FloatArray]
+"""From outcomes to the half-widths of the bands of some tests of the space."""
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """The rows of a run, part by part.
+
+    inputs
+        Number of inputs of the data.
+    budget
+        Inferences in all; None for as many as the plan can use, or as the rule asks for.
+    rule
+        When a test has seen enough inputs; None: the budget decides alone.
+    bands
+        How wide the bands are by now; only a spread plan with a rule asks for it.
+    ordered
+        Whether the order of the perturbations matters: every row then has an arrangement.
+    chunk
+        Rows in a part: what is lost when a run is killed.
+    """
+
+    space: Space
+    inputs: int
+    plan: Plan
+    budget: int | None = None
+    rule: Stopping | None = None
+    seed: int = 0
+    bands: Bands | None = None
+    ordered: bool = False
+    chunk: int = 4_096
+
+    def __post_init__(self) -> None:
+        if self.rule is not None and self.ordered:
+            raise SpaceError("a stopping rule where the order matters", rule="--inferences instead of --half-width")
+
+    def next(self, outcomes: Outcomes) -> tuple[Rows, IntArray | None]:
+        """The rows to run after these; none when the run is done."""
+        rows, begun = self._round(outcomes)
+        done = len(outcomes) - begun
+        found = rows.part(slice(done, done + self.chunk))
+        return found, self._arrangements(found, len(outcomes)) if self.ordered else None
+
+    def total(self, outcomes: Outcomes) -> int:
+        """Rows of the run as far as they are known: with a rule, those of this round."""
+        rows, begun = self._round(outcomes)
+        return begun + len(rows)
+
+    def _round(self, outcomes: Outcomes) -> tuple[Rows, int]:
+        """The rows of the round that is under way, and how many rows came before it."""
+        if self.rule is None:
+            return self._fixed, 0
+        return self._widening(outcomes) if isinstance(self.plan, Spread) else self._narrowing(outcomes, self.rule)
+
+    @cached_property
+    def _fixed(self) -> Rows:
+        rows = self.plan.rows(self.space, self.inputs, budget=self.budget, seed=self.seed)
+        if isinstance(self.plan, Spread):
+            return rows
+        rows = _by_blocks(rows, self.chunk)
+        return rows.repeated(self._variants(rows)) if self.ordered else rows
+
+    def _variants(self, rows: Rows) -> IntArray:
+        """Orders of the perturbations at work, one per row."""
+        return np.array([math.factorial(order) for order in range(len(self.space.axes) + 1)])[
+            self.space.orders(rows.tests)
+        ]
+
+    def _narrowing(self, outcomes: Outcomes, rule: Stopping) -> tuple[Rows, int]:
+        """Each round gives the next batch of inputs to the tests whose rule is not content yet."""
+        tests = np.unique(self._fixed.tests)
+        order = _shuffled(self.inputs, self.seed)
+        begun, first = 0, 0
+        while first < self.inputs and len(tests) and not self._spent(begun):
+            batch = order[first : first + rule.batch]
+            rows = _crossed(tests, np.sort(batch))
+            if begun + len(rows) > len(outcomes):
+                return self._affordable(rows, begun), begun
+            begun, first = begun + len(rows), first + rule.batch
+            tests = _unfinished(tests, outcomes.select(np.arange(begun)), rule, self.inputs)
+        return _NOTHING, begun
+
+    def _widening(self, outcomes: Outcomes) -> tuple[Rows, int]:
+        """Each round of a spread plan adds half of what was there, until the bands are narrow enough."""
+        if not isinstance(self.rule, HalfWidth) or self.bands is None:
+            raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
+        begun, number, wanted = 0, 0, FIRST
+        most = self.budget or MOST
+        while begun < most:
+            rows = self.plan.rows(self.space, self.inputs, budget=min(wanted, most - begun), seed=self.seed + number)
+            if begun + len(rows) > len(outcomes):
+                return rows, begun
+            begun, number = begun + len(rows), number + 1
+            if float(np.mean(self.bands(outcomes.select(np.arange(begun))))) <= self.rule.width:
+                break
+            wanted = math.ceil(begun / 2)
+        return _NOTHING, begun
+
+    def _spent(self, rows: int) -> bool:
+        return self.budget is not None and rows >= self.budget
+
+    def _affordable(self, rows: Rows, begun: int) -> Rows:
+        return rows if self.budget is None else rows.part(slice(self.budget - begun))
+
+    def _arrangements(self, rows: Rows, begun: int) -> IntArray:
+        """The rank of each row's order of perturbations: a random one in a spread plan, else one after the other."""
+        if not isinstance(self.plan, Spread):
+            return self._enumerated[begun : begun + len(rows)]
+        draws = Draws.of(self.seed, "arrangement", np.arange(begun, begun + len(rows)), 0)
+        keys = np.where(self.space.severities(rows.tests) > 0, draws.uniforms(len(self.space.axes)), 2.0)
+        return ranks_of(np.argsort(keys, axis=1, kind="stable"))
+
+    @cached_property
+    def _enumerated(self) -> IntArray:
+        """Rows of one test and input follow each other: the n-th has the n-th order."""
+        rows = self._fixed
+        same = np.concatenate([[False], (np.diff(rows.tests) == 0) & (np.diff(rows.inputs) == 0)])
+        starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(rows))))
+        active = (self.space.severities(rows.tests) > 0) @ (1 << np.arange(len(self.space.axes)))
+        kinds, which = np.unique(np.column_stack([active, np.arange(len(rows)) - starts]), axis=0, return_inverse=True)
+        ranks = [_arrangement(int(mask), int(number), len(self.space.axes)) for mask, number in kinds]
+        return np.array(ranks, dtype=np.int64)[which]
+
+
+_NOTHING = Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+def _by_blocks(rows: Rows, chunk: int) -> Rows:
+    """Rows in blocks of inputs, so that a part holds many tests of few inputs and shares their prefixes."""
+    tests, inputs = len(np.unique(rows.tests)), np.unique(rows.inputs, return_inverse=True)[1]
+    block = max(1, chunk // max(1, tests))
+    order = np.lexsort((inputs, rows.tests, inputs // block))
+    return rows.part(order)
+
+
+def _crossed(tests: IntArray, inputs: IntArray) -> Rows:
+    count = len(tests) * len(inputs)
+    return Rows(np.tile(tests, len(inputs)), np.repeat(inputs, len(tests)), np.full(count, np.nan))
+
+
+def _unfinished(tests: IntArray, outcomes: Outcomes, rule: Stopping, inputs: int) -> IntArray:
+    """Those tests whose outcomes are not enough for the rule."""
+    order = np.argsort(outcomes.tests, kind="stable")
+    ends = np.searchsorted(outcomes.tests[order], tests, side="right")
+    starts = np.searchsorted(outcomes.tests[order], tests, side="left")
+    held = outcomes.held[order]
+    wanting = [not rule.enough(held[a:b], inputs) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+    found: IntArray = tests[np.array(wanting, dtype=bool)]
+    return found
+
+
+def _shuffled(count: int, seed: int) -> IntArray:
+    words = stream(seed, "schedule", "inputs").bit_generator.random_raw(count)
+    order: IntArray = np.argsort(words, kind="stable").astype(np.int64)
+    return order
+
+
+def ranks_of(orders: IntArray) -> IntArray:
+    """The rank of each order of axes among all of them, as dictionaries order them; one order per row."""
+    axes = orders.shape[1]
+    found = np.zeros(len(orders), dtype=np.int64)
+    for place in range(axes):
+        smaller = (orders[:, place + 1 :] < orders[:, place : place + 1]).sum(axis=1)
+        found += smaller * math.factorial(axes - place - 1)
+    return found
+
+
+def _arrangement(mask: int, number: int, axes: int) -> int:
+    """The rank of the ``number``-th order of the perturbations at work (bits); those at rest come last."""
+    active = [axis for axis in range(axes) if mask >> axis & 1]
+    rest = [axis for axis in range(axes) if not mask >> axis & 1]
+    chosen = next(islice(permutations(active), number, None))
+    return int(ranks_of(np.array([[*chosen, *rest]]))[0])

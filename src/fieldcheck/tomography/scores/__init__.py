@@ -1,0 +1,1 @@
+"""How far perturbed inputs are from clean ones, one score a file."""

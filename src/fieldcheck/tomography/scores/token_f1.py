@@ -1,0 +1,31 @@
+"""How well the words of two texts match in meaning, whatever the features of words are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fieldcheck.core.types import FloatArray
+
+
+def token_f1(candidate: FloatArray, reference: FloatArray) -> float:
+    """F1 of greedy matching: each token is compared with the most similar one of the other text.
+
+    Zhang et al., BERTScore: evaluating text generation with BERT, ICLR 2020, without weights of rarity and without
+    rescaling. The scale depends on the features: only scores with the same features can be compared.
+
+    candidate, reference
+        Features of the tokens of a text, one row each, of length 1. A text without tokens matches only another one.
+    """
+    if not len(candidate) or not len(reference):
+        return float(len(candidate) == len(reference))
+    similarity = candidate @ reference.T
+    precision, recall = float(similarity.max(axis=1).mean()), float(similarity.max(axis=0).mean())
+    if precision <= 0 or recall <= 0:
+        return 0.0
+    return 2 * precision * recall / (precision + recall)
+
+
+def unit(rows: FloatArray) -> FloatArray:
+    """Rows scaled to length 1; rows of zeros stay."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float64)

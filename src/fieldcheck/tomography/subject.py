@@ -1,0 +1,187 @@
+"""What is put to the test: a model with its data, or a recorded truth that stands in for both."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck import models, perturbations, sources
+from fieldcheck.core.classes import as_codes, class_names
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.inputs import Inputs
+from fieldcheck.core.space import Space
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.execute import Check, Clock, Executor, Respond
+from fieldcheck.tomography.recipe import Recipe
+from fieldcheck.tomography.truth import Truth, read_truth
+
+Measure = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
+"""From tests, inputs and arrangements, one per row, to whether the check holds: 1.0 or 0.0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Whatever can be measured in a space.
+
+    inputs
+        Number of inputs of the data.
+    classes
+        Code of the true class of each input; None where there are no classes.
+    guess
+        Robustness of blind guessing.
+    digest
+        What it was made from: a run goes on only with the same.
+    notes
+        What was found out when it was opened.
+    """
+
+    space: Space
+    inputs: int
+    measure: Measure
+    classes: IntArray | None = None
+    guess: float = 0.0
+    digest: Mapping[str, str] | None = None
+    clock: Clock | None = None
+    notes: tuple[str, ...] = ()
+    executor: Executor | None = None
+
+
+def of_truth(truth: Truth) -> Subject:
+    """A recorded truth as a subject; the order of perturbations is the recorded one."""
+
+    def measure(tests: IntArray, inputs: IntArray, arrangements: IntArray | None) -> FloatArray:
+        if arrangements is not None:
+            raise SpaceError("a recorded truth knows one order", rule="ordered = false")
+        return truth.measure(tests, inputs).held
+
+    digest = {"truth": hashlib.sha256(np.packbits(truth.held).tobytes()).hexdigest()[:16]}
+    return Subject(truth.space, truth.inputs, measure, truth.labels, truth.guess, digest)
+
+
+def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
+    """What a space file names.
+
+    trust
+        Whether code that the file names may run: a pickled model, a check function.
+    """
+    if recipe.truth:
+        truth = read_truth(recipe.path("truth"))
+        wanted = recipe.truth.get("perturbations")
+        return of_truth(truth.along(wanted) if wanted else truth)
+    inputs = _inputs(recipe)
+    opened = models.opened(
+        recipe.path("model"), inputs, opening=_opening(recipe, trust), preparation=_preparation(recipe)
+    )
+    space = recipe.space
+    if space is None:
+        raise SpaceError("no perturbation", rule="one [[perturbation]] or more")
+    check, classes, guess = _checking(recipe, inputs, opened, trust=trust)
+    executor = Executor(
+        space=space,
+        perturbations=[perturbations.registry.build(axis.perturbation or axis.name) for axis in space.axes],
+        inputs=inputs,
+        respond=lambda batch: opened.model.respond(opened.steps(batch)).outputs,
+        check=check,
+        seed=recipe.seed,
+        batch=int(recipe.model.get("batch", 512)),
+        hidden=_hidden(opened),
+    )
+    digest = {"model": file_digest(recipe.path("model")), "data": file_digest(recipe.path("data"))}
+    return Subject(space, len(inputs), executor.measure, classes, guess, digest, executor.clock, opened.notes, executor)
+
+
+def _hidden(opened: models.Opened) -> Respond | None:
+    """What the model's last hidden layer says of a batch; None where it shows no layer."""
+    layer = opened.model.layer
+    if not layer:
+        return None
+    return lambda batch: opened.model.respond(opened.steps(batch), layers=[layer]).activations[layer]
+
+
+def _opening(recipe: Recipe, trust: bool) -> models.Opening:
+    given = {name: recipe.model[name] for name in ("adapter", "task", "outputs") if name in recipe.model}
+    if recipe.check.get("kind") == "tolerance":
+        given.setdefault("task", "regression")
+    return models.Opening(**given, trust=trust)
+
+
+def _preparation(recipe: Recipe) -> models.Preparation:
+    return models.Preparation(**{name: recipe.model[name] for name in ("scale", "layout") if name in recipe.model})
+
+
+def _inputs(recipe: Recipe) -> Inputs:
+    given = {name: recipe.data[name] for name in ("kind", "label", "text", "id", "size") if name in recipe.data}
+    inputs = sources.open_inputs(recipe.path("data"), **given)
+    limit = recipe.data.get("limit")
+    return inputs if limit is None or limit >= len(inputs) else First(inputs, int(limit))
+
+
+@dataclass(frozen=True, eq=False)
+class First:
+    """The first items of other inputs."""
+
+    whole: Inputs
+    count: int
+
+    def __post_init__(self) -> None:
+        if self.count < 2:
+            raise SpaceError(f"limit = {self.count}", rule="two inputs or more")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.whole, name)
+
+    @property
+    def labels(self) -> npt.NDArray[Any] | None:
+        return None if self.whole.labels is None else self.whole.labels[: self.count]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def batch(self, start: int, stop: int) -> Any:
+        return self.whole.batch(start, min(stop, self.count))
+
+
+def _checking(
+    recipe: Recipe, inputs: Inputs, opened: models.Opened, *, trust: bool
+) -> tuple[Check, IntArray | None, float]:
+    """The check, the classes of the inputs, and the robustness of guessing."""
+    if inputs.labels is None:
+        raise SpaceError(
+            "the data have no labels", rule="a check compares with the truth", hint='label = "COLUMN" in [data]'
+        )
+    kind = recipe.check.get("kind", "label")
+    if kind == "function":
+        check = models.named_object(str(recipe.check["function"]), trust=trust)
+        truth = np.asarray(inputs.labels)
+        return lambda outputs, at: np.asarray(check(outputs, truth[at]), dtype=np.float64), None, 0.0
+    if kind == "tolerance":
+        return _within(float(recipe.check["tolerance"]), np.asarray(inputs.labels, dtype=np.float64)), None, 0.0
+    if opened.model.task != "classification":
+        raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
+    width = opened.model.respond(opened.steps(inputs.batch(0, 1))).outputs.shape[1]
+    names, _ = class_names(opened.model, [inputs], given=None, width=width)
+    codes = as_codes(inputs.labels, names, where=inputs.name)
+    return lambda outputs, at: outputs.argmax(axis=1) == codes[at], codes, 1 / width
+
+
+def _within(tolerance: float, truth: FloatArray) -> Check:
+    return lambda outputs, at: np.abs(outputs.reshape(-1) - truth[at]) <= tolerance
+
+
+def file_digest(path: Path) -> str:
+    """A fingerprint of a file; of a folder, the names and sizes of what is in it."""
+    total = hashlib.sha256()
+    if path.is_dir():
+        for one in sorted(path.rglob("*")):
+            total.update(f"{one.relative_to(path).as_posix()}:{one.stat().st_size};".encode())
+    elif path.exists():
+        with path.open("rb") as stream:
+            while block := stream.read(2**20):
+                total.update(block)
+    return total.hexdigest()[:16]

@@ -1,0 +1,219 @@
+"""Tomography on the command line: a small real network on digits, and a recorded truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .sheets import Run
+
+SPACE = """
+seed = 3
+surrogate = "logistic"
+[model]
+file = "digits.onnx"
+[data]
+file = "digits.npz"
+limit = 300
+[plan]
+kind = "spread"
+inferences = 1200
+[[perturbation]]
+name = "brightness"
+levels = 3
+words = { low = [1, 1], high = [2, 3] }
+[[perturbation]]
+name = "zoom"
+levels = 2
+[[perturbation]]
+name = "gaussian-noise"
+levels = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A linear classifier of digits as ONNX, and the data that it never saw."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import LogisticRegression
+
+    images, labels = load_digits(return_X_y=True)
+    pixels = (images * 255 / 16).astype(np.uint8)
+    fitted = LogisticRegression(C=0.1, max_iter=500).fit(pixels[:1000] / 255, labels[:1000])
+    weights = {"w": fitted.coef_.T.astype(np.float32), "b": fitted.intercept_.astype(np.float32)}
+    graph = helper.make_graph(
+        [
+            helper.make_node("Flatten", ["x"], ["flat"], axis=1),
+            helper.make_node("Gemm", ["flat", "w", "b"], ["scores"]),
+            helper.make_node("Softmax", ["scores"], ["p"], axis=1),
+        ],
+        "digits",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 1, 8, 8])],
+        [helper.make_tensor_value_info("p", TensorProto.FLOAT, ["n", 10])],
+        [numpy_helper.from_array(values, name) for name, values in weights.items()],
+    )
+    folder = tmp_path_factory.mktemp("network")
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 10
+    onnx.save(model, folder / "digits.onnx")
+    np.savez(folder / "digits.npz", images=pixels[1000:].reshape(-1, 8, 8), labels=labels[1000:])
+    (folder / "space.toml").write_text(SPACE)
+    return folder
+
+
+@pytest.fixture
+def measured(network: Path, run: Run, tmp_path: Path) -> Path:
+    done = run("tomography", "run", network / "space.toml", "--out", tmp_path / "run")
+    assert done.code == 0, done.err
+    return tmp_path / "run"
+
+
+def test_a_run_is_queried_and_checked(measured: Path, run: Run) -> None:
+    found = json.loads(run("tomography", "query", measured, "brightness = high or zoom > 1", "--json").out)
+    assert found["tests"] == 24 + 8
+    assert found["low"] <= found["robustness"] <= found["high"]
+    assert found["base"] > 0.8
+    assert found["measured"] + found["inferred"] == found["tests"]
+    shown = run("tomography", "query", measured, "order <= 1")
+    assert shown.out.startswith("robustness ")
+    assert "unperturbed" in shown.out
+    assert run("tomography", "check", measured, "order = 0", "--min-robustness", 0.5).code == 0
+    assert run("tomography", "check", measured, "all", "--min-robustness", 0.999).code == 1
+    verdict = json.loads(run("tomography", "check", measured, "all", "--min-robustness", found["base"], "--json").out)
+    assert verdict["verdict"] in ("failed", "undecided")
+
+
+def test_the_outcomes_are_a_table_too(measured: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(measured / "outcomes.parquet")
+    assert table.num_rows == 1200
+    assert {"brightness", "zoom", "gaussian-noise", "input", "held"} <= set(table.column_names)
+
+
+def test_the_weakest_are_named_and_drawn(measured: Path, run: Run, tmp_path: Path) -> None:
+    found = json.loads(run("tomography", "worst", measured, "--order", 2, "-n", 4, "--json").out)
+    assert len(found["conditions"]) == len(found["interactions"]) == 4
+    assert found["conditions"][0]["robustness"] <= found["conditions"][-1]["robustness"]
+    done = run("tomography", "report", measured, "--out", tmp_path / "page.html", "--query", "zoom >= 1")
+    assert done.code == 0, done.err
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") >= 4
+    assert "zoom &gt;= 1" in page
+    ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])  # noqa: S314 -- our own page
+
+
+def test_a_profile_weighs(measured: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "field.toml").write_text("brightness = [1, 0, 0, 0]\nzoom = [1, 0, 0]\ngaussian-noise = [1, 0, 0, 0]\n")
+    found = json.loads(run("tomography", "query", measured, "all", "--profile", tmp_path / "field.toml", "--json").out)
+    assert found["robustness"] == pytest.approx(found["base"], abs=1e-6)
+
+
+@pytest.mark.parametrize("plan", ["pairs", "full"])
+def test_a_rule_stops_tests(network: Path, run: Run, tmp_path: Path, plan: str) -> None:
+    done = run(
+        "tomography", "run", network / "space.toml", "--out", tmp_path / plan, "--plan", plan, "--half-width", 0.05,
+        "--json",
+    )  # fmt: skip
+    found = json.loads(done.out)
+    tests = {"pairs": 1 + 8 + (6 + 9 + 6), "full": 48}[plan]
+    assert found["tests_measured"] == tests
+    assert tests * 200 <= found["inferences"] < tests * 300
+    assert found["model_share_of_cpu"] > 0
+
+
+def test_killed_and_resumed_is_the_same(network: Path, run: Run, tmp_path: Path) -> None:
+    words = ["tomography", "run", str(network / "space.toml"), "--plan", "full", "--inferences", "14400"]
+    run(*words, "--out", tmp_path / "whole")
+    command = [sys.executable, "-m", "fieldcheck", *words, "--out", str(tmp_path / "broken"), "--resume"]
+    parts = tmp_path / "broken" / "outcomes"
+    for wanted in (1, 2):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(list(parts.glob("[0-9]*.npz"))) < wanted:
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert run(*words, "--out", tmp_path / "broken", "--resume").code == 0
+    whole, broken = ((tmp_path / name / "outcomes").glob("[0-9]*.npz") for name in ("whole", "broken"))
+    for one, other in zip(sorted(whole), sorted(broken), strict=True):
+        with np.load(one) as a, np.load(other) as b:
+            assert all(np.array_equal(a[name], b[name], equal_nan=True) for name in a.files)
+
+
+def test_a_recorded_truth_stands_in(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    tests = np.indices((3, 3)).reshape(2, -1).T
+    held = rng.random((9, 200)) < (0.95 - 0.2 * tests.sum(axis=1))[:, None]
+    np.savez(
+        tmp_path / "truth.npz", tests=tests, perturbations=np.array(["fog", "noise"]), inputs=200,
+        correct=np.packbits(held, axis=1), labels=np.arange(200) % 4, classes=4,
+    )  # fmt: skip
+    (tmp_path / "space.toml").write_text('[truth]\nfile = "truth.npz"\n[plan]\nkind = "full"\n')
+    assert run("tomography", "run", tmp_path / "space.toml", "--out", tmp_path / "run").code == 0
+    found = json.loads(run("tomography", "query", tmp_path / "run", "fog = 2", "--json", "--surrogate", "gp").out)
+    assert found["low"] <= held[6:].mean() <= found["high"]
+    assert found["rows"] == 600
+
+
+def test_init_writes_a_file_that_is_read(run: Run, tmp_path: Path, network: Path) -> None:
+    for family in ("mnist", "cifar", "driving", "signs", "text"):
+        text = run("tomography", "init", "--family", family).out
+        (tmp_path / "space.toml").write_text(text)
+        assert "does not exist" not in text
+        done = run("tomography", "run", tmp_path / "space.toml", "--out", tmp_path / "run")
+        assert done.code == 2
+        assert "Error" in done.err
+        assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "nothing to test"),
+        ("[model]\nfile = 'digits.onnx'\n[data]\nfile = 'digits.npz'", "no perturbation"),
+        ("[modle]\nfile = 'x'", "model"),
+        ("seed = 'x'\n[truth]\nfile = 'x'", "whole number"),
+        ("[truth]\nfile = 3", "names no file"),
+        ("nonsense", "TOML"),
+        (SPACE.replace("levels = 2", "levels = 9"), "severity"),
+        (SPACE.replace('"zoom"', '"zoomm"'), "zoom"),
+        (SPACE.replace('"zoom"', '"typos"'), "text"),
+        (SPACE.replace("[plan]", "[check]\nkind = 'function'\nfunction = 'os:getcwd'\n[plan]"), "trust"),
+        (SPACE.replace("[plan]", "[check]\nkind = 'tolerance'\n[plan]"), "tolerance"),
+        (SPACE.replace('kind = "spread"', 'kind = "sprad"'), "spread"),
+        (SPACE.replace("limit = 300", "limit = 1"), "two inputs"),
+    ],
+)
+def test_a_wrong_space_file_is_refused(network: Path, run: Run, tmp_path: Path, text: str, told: str) -> None:
+    path = network / "wrong.toml"
+    path.write_text(text)
+    done = run("tomography", "run", path, "--out", tmp_path / "run")
+    assert done.code == 2
+    assert told in done.err
+    assert "Traceback" not in done.err
+
+
+def test_wrong_queries_and_folders_are_refused(measured: Path, run: Run, tmp_path: Path, network: Path) -> None:
+    wrong = run("tomography", "query", measured, "zom > 1")
+    assert wrong.code == 2
+    assert "^" in wrong.err
+    assert run("tomography", "query", tmp_path / "nothing", "all").code == 2
+    assert run("tomography", "run", network / "space.toml", "--out", measured).code == 2
+    other = run("tomography", "run", network / "space.toml", "--out", measured, "--resume", "--inferences", 50)
+    assert "another budget" in other.err
+    both = run(
+        "tomography", "run", network / "space.toml", "--out", tmp_path / "x", "--inferences", 5, "--half-width", 0.1
+    )
+    assert both.code == 2
+    assert run("tomography", "check", measured, "all", "--min-robustness", 90).code == 2
