@@ -8,16 +8,29 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from fieldcheck.core.errors import DesignError
+from fieldcheck.core.errors import DesignError, FieldcheckError
 
 T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Classes by their ``name``; further ones come from the entry points of ``group``."""
+    """Classes by their ``name``; further ones come from the entry points of ``group``.
 
-    def __init__(self, noun: str, group: str, *entries: type[T]) -> None:
-        self.noun, self.group = noun, group
+    error
+        What a word that names nothing, or a wrong parameter, is.
+    hint
+        What to try where no name is close.
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        group: str,
+        *entries: type[T],
+        error: type[FieldcheckError] = DesignError,
+        hint: str = "fieldcheck designs",
+    ) -> None:
+        self.noun, self.group, self.error, self.hint = noun, group, error, hint
         self._entries: dict[str, type[T]] = {entry.name: entry for entry in entries}  # type: ignore[attr-defined]
         self._looked_outside = False
 
@@ -30,10 +43,10 @@ class Registry(Generic[T]):
             self._look_outside()
         if name not in self._entries:
             close = difflib.get_close_matches(name, self._entries, n=1)
-            raise DesignError(
+            raise self.error(
                 f"no {self.noun} '{name}'",
                 rule="there are: " + ", ".join(self._entries),
-                hint=close[0] if close else "fieldcheck designs",
+                hint=close[0] if close else self.hint,
             )
         return self._entries[name]
 
@@ -49,7 +62,10 @@ class Registry(Generic[T]):
         entry = self[name.strip().lower()]
         known = {f.name for f in fields(entry)} if is_dataclass(entry) else set()
         values = {key: value for key, value in given.items() if key in known and value is not None}
-        values.update(_parse(entry, spec, text, known))
+        try:
+            values.update(_parse(entry, spec, text, known))
+        except DesignError as error:
+            raise self.error(error.problem, rule=error.rule, hint=error.hint) from None
         return entry(**values)
 
 

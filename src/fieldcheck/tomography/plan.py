@@ -147,7 +147,9 @@ class Random:
         return _whole_tests(_shuffled(_all_tests(space), seed), inputs, budget)
 
 
-registry: Registry[Plan] = Registry("plan", "fieldcheck.plans", Spread, Pairs, Full, Ordered, Random)
+registry: Registry[Plan] = Registry(
+    "plan", "fieldcheck.plans", Spread, Pairs, Full, Ordered, Random, error=SpaceError, hint="--plan spread"
+)
 
 
 def low_orders(space: Space, highest: int) -> IntArray:

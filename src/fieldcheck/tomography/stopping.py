@@ -100,7 +100,9 @@ class Published:
         return len(changes) == self.window and bool(np.all(changes < self.delta))
 
 
-registry: Registry[Stopping] = Registry("stopping rule", "fieldcheck.stopping", HalfWidth, Sequence, Published)
+registry: Registry[Stopping] = Registry(
+    "stopping rule", "fieldcheck.stopping", HalfWidth, Sequence, Published, error=SpaceError, hint=""
+)
 
 
 def inputs_used(rule: Stopping, held: FloatArray) -> int:
