@@ -1,4 +1,4 @@
-"""How accurate is a trained model in operation? Unbiased estimates with intervals that hold, from few labels.
+"""How accurate is a trained model in operation, and where does it break?
 
 >>> import fieldcheck as fc
 >>> pool = fc.load("pool.csv")                                                      # doctest: +SKIP
@@ -7,35 +7,26 @@
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
+
 from fieldcheck import designs, estimators
-from fieldcheck.campaign import Sheet, assess, compare, estimate, plan, reuse
+from fieldcheck.campaign import Campaign, Sheet, assess, compare, estimate, plan, reuse
 from fieldcheck.campaign import choose as sample
 from fieldcheck.core.design import Design
-from fieldcheck.core.errors import (
-    BudgetError,
-    DesignError,
-    FieldcheckError,
-    LabelError,
-    PoolError,
-    SampleError,
-)
+from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError, LabelError, PoolError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.estimator import Estimator
-from fieldcheck.core.frame import Frame
-from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.sources import load, save
 
 __all__ = [
     "BudgetError",
+    "Campaign",
     "Design",
     "DesignError",
     "Estimate",
-    "Estimator",
     "FieldcheckError",
-    "Frame",
-    "Interval",
     "LabelError",
     "Labelled",
     "Pool",
@@ -50,7 +41,18 @@ __all__ = [
     "estimators",
     "load",
     "plan",
+    "predict",
     "reuse",
     "sample",
     "save",
+    "tomography",
 ]
+
+_LATER = frozenset({"predict", "tomography"})
+"""Packages that are part of the interface and are loaded when they are asked for."""
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in _LATER:
+        return _import_module(f"fieldcheck.{name}")
+    raise AttributeError(f"module 'fieldcheck' has no attribute '{name}'")

@@ -151,6 +151,55 @@ def test_killed_and_resumed_is_the_same(network: Path, run: Run, tmp_path: Path)
             assert all(np.array_equal(a[name], b[name], equal_nan=True) for name in a.files)
 
 
+def test_another_check_does_not_go_on(network: Path, measured: Path, run: Run) -> None:
+    path = network / "other.toml"
+    path.write_text(SPACE.replace("limit = 300", 'limit = 300\nlabel = "labels"'))
+    done = run("tomography", "run", path, "--out", measured, "--resume")
+    assert done.code == 2
+    assert "another subject" in done.err
+
+
+def test_a_perturbation_of_ones_own(network: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stripes.py").write_text(
+        "from fieldcheck import perturbations\n"
+        "@perturbations.register('blackout', kind='image', levels=2)\n"
+        "def blackout(image, severity, rng):\n"
+        "    image[: 4 * severity] = 0\n"
+        "    return image\n"
+        "nothing = 3\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = network / "own.toml"
+    path.write_text(SPACE.split("[[perturbation]]")[0] + "[[perturbation]]\nname = 'dark'\nlevels = 2\n"
+                    "apply = 'stripes:blackout'\n")  # fmt: skip
+    words = ("tomography", "run", path, "--plan", "full", "--inferences", 900, "--json")
+    assert "trust" in run(*words, "--out", tmp_path / "out").err
+    done = run(*words, "--out", tmp_path / "out", "--trust")
+    assert done.code == 0, done.err
+    query = json.loads(run("tomography", "query", tmp_path / "out", "dark = 2", "--surrogate", "gp", "--json").out)
+    assert query["robustness"] < 0.3 < query["base"]  # all of the image is black: one class of ten is right
+    path.write_text(path.read_text().replace("stripes:blackout", "stripes:nothing"))
+    assert "no perturbation" in run(*words, "--out", tmp_path / "two", "--trust").err
+
+
+def test_quality_is_measured_and_queried(network: Path, run: Run, tmp_path: Path) -> None:
+    path = network / "quality.toml"
+    path.write_text(SPACE + '[quality]\nmeasure = "kid"\nfeatures = "pixels"\ntests = 20\ninputs = 50\n')
+    done = run("tomography", "run", path, "--out", tmp_path / "run", "--inferences", 600)
+    assert done.code == 0, done.err
+    assert "kid" in done.err
+    found = json.loads(run("tomography", "query", tmp_path / "run", "quality <= 0.05", "--json").out)
+    assert 1 <= found["tests"] < 48
+
+
+def test_a_share_of_high_orders_is_added(network: Path, run: Run, tmp_path: Path) -> None:
+    path = network / "share.toml"
+    path.write_text(SPACE.replace('kind = "spread"', 'kind = "pairs"\nshare = 0.5'))
+    found = json.loads(run("tomography", "run", path, "--out", tmp_path / "run", "--json").out)
+    assert found["tests_measured"] == 30 + 9  # orders up to two; half of 18 tests of order three
+
+
 def test_a_recorded_truth_stands_in(run: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     tests = np.indices((3, 3)).reshape(2, -1).T
@@ -193,6 +242,9 @@ def test_init_writes_a_file_that_is_read(run: Run, tmp_path: Path, network: Path
         (SPACE.replace("[plan]", "[check]\nkind = 'tolerance'\n[plan]"), "tolerance"),
         (SPACE.replace('kind = "spread"', 'kind = "sprad"'), "spread"),
         (SPACE.replace("limit = 300", "limit = 1"), "two inputs"),
+        (SPACE.replace('"gaussian-noise"', '"own"\napply = "os:getcwd"'), "trust"),
+        (SPACE.replace("inferences = 1200", "half_width = 'x'"), "half_width"),
+        (SPACE.replace('kind = "spread"', 'kind = "pairs"\nshare = "x"'), "share"),
     ],
 )
 def test_a_wrong_space_file_is_refused(network: Path, run: Run, tmp_path: Path, text: str, told: str) -> None:

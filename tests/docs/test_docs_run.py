@@ -51,27 +51,27 @@ def fill_in(sheet: Path, pool: fc.Pool) -> None:
         writer.writerows(rows)
 
 
+def steps(text: str) -> list[tuple[int, bool, str]]:
+    """Commands and Python blocks in the order of the page: where, whether it is Python, and what to run."""
+    commands = [(match.start(), False, match[1]) for match in COMMAND.finditer(text)]
+    return sorted(commands + [(match.start(), True, match[1]) for match in PYTHON.finditer(text)])
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_run(page: Path, workplace: Path) -> None:
-    commands = COMMAND.findall(page.read_text(encoding="utf-8"))
+def test_pages_run_from_top_to_bottom(page: Path, workplace: Path) -> None:
     pool = fc.load(workplace / "pool.csv")
-    for command in commands:
-        words = shlex.split(command)
-        done = subprocess.run(
-            [sys.executable, "-m", "fieldcheck", *words[1:]], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
-        if "--out" in words and words[1] in ("sample", "compare", "reuse"):
+    for _, is_python, text in steps(page.read_text(encoding="utf-8")):
+        words = shlex.split(text) if not is_python else []
+        done = run("-c", text) if is_python else run("-m", "fieldcheck", *words[1:])
+        assert done.returncode == 0, f"{text}\n{done.stderr}"
+        if "--out" in words and words[1] in ("sample", "compare", "reuse", "next"):
             fill_in(Path(words[words.index("--out") + 1]), pool)
-        if words[-1] == "--json":
+        if words and words[-1] == "--json":
             json.loads(done.stdout)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_blocks_run(page: Path, workplace: Path) -> None:
-    for block in PYTHON.findall(page.read_text(encoding="utf-8")):
-        done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{block}\n{done.stderr}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -84,9 +84,13 @@ def test_every_verb_and_option_is_in_the_docs() -> None:
     """A verb without a line in the docs, or a documented one that is gone, fails here."""
     from fieldcheck.cli import app
 
-    verbs = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    verbs = {command.name for command in app.registered_commands}
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        commands = [command.callback for command in group.typer_instance.registered_commands]
+        verbs |= {f"{group.typer_instance.info.name} {command.__name__}" for command in commands if command}
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `fieldcheck (\w+)", text, re.MULTILINE)) == verbs
+    assert set(re.findall(r"^\| `fieldcheck ((?:tomography )?\w+)", text, re.MULTILINE)) == verbs
 
 
 def test_every_design_is_in_the_docs() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, Table
-from fieldcheck.report import ImageStrip, Picture, estimate_page, write_text
+from fieldcheck.report import Card, Commands, Gallery, ImageStrip, Picture, estimate_page, write_text
 
 pytestmark = pytest.mark.browser
 
@@ -82,7 +82,10 @@ def report(
     text = "deepest:weights=selected<script>document.title='broken'</script>" + "x" * 60
     wide = Table("wide/t", "Wide", tuple(f"column {c}" for c in range(20)), ((text, *[1.5] * 19),) * 20)
     strip = ImageStrip("pictures/p", "Pictures", (Picture(png, text),) * 7)
-    blocks = (*exhibits_with(text), wide, strip)
+    cards = [Card(text, ((text, text),), picture=png, tiny=True), Card(text, (), text=text * 9)]
+    cards += [Card(text, ((text, text),), row=((text, text),) * 9)] * 14
+    more = (Gallery("items/g", "Items", tuple(cards)), Commands("commands/c", "Commands", (text * 3,)))
+    blocks = (*exhibits_with(text), wide, strip, *more)
     return write_text(tmp_path / "r.html", estimate_page(estimate_with(text), exhibits=blocks, title="Report"))
 
 
@@ -95,7 +98,7 @@ def test_a_page_in_chromium(browser: Any, report: Path, scheme: str, width: int)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(report.as_uri())
-    page.locator("details").first.evaluate("element => element.open = true")
+    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     ratio, where = page.evaluate(LEAST_CONTRAST)
     shown = page.evaluate("[...document.querySelectorAll('svg.chart')].filter(s => s.clientWidth).length")

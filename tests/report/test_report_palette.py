@@ -28,7 +28,7 @@ def test_contrast_is_that_of_the_standard() -> None:
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
 class TestContrast:
     def test_text(self, scheme: Mapping[str, str]) -> None:
-        for text in ("ink", "muted", "accent"):
+        for text in ("ink", "muted", "accent", "good", "bad"):
             assert contrast(scheme[text], scheme["paper"]) >= 4.5
             assert contrast(scheme[text], scheme["card"]) >= 4.5
         assert contrast(scheme["warn-ink"], scheme["warn-paper"]) >= 4.5

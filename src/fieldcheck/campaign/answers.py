@@ -6,18 +6,27 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.labels import PLAIN, RIGHT, WRONG
 
+Meaning = Literal["as read", "right", "wrong", "lost"]
+
 
 @dataclass(frozen=True)
 class Answer:
-    """One filled-in cell: where it stands and what it says."""
+    """One filled-in cell: where it stands and what it says.
+
+    meant
+        ``as read``: what the text says. A live campaign knows when a label is given whether it says that the model is
+        right or wrong, or that the item cannot be labelled, whatever the classes are called.
+    """
 
     id: str
     line: int
     text: str
+    meant: Meaning = "as read"
 
 
 LOST = frozenset({"skip", "skipped", "?", "unclear", "unknown", "cannot say"})
@@ -26,6 +35,8 @@ LOST = frozenset({"skip", "skipped", "?", "unclear", "unknown", "cannot say"})
 
 def is_lost(answer: Answer, classes: Sequence[str]) -> bool:
     """True where the answer is that there is none, unless it names a class."""
+    if answer.meant != "as read":
+        return answer.meant == "lost"
     return answer.text.lower() in LOST and answer.text not in classes
 
 
@@ -37,6 +48,18 @@ def classification_losses(
     Answers are true classes, or all of them say right or wrong. A class that the model never predicts in this pool
     may be right (there are things it does not know) or a slip of the pen: it counts as a failure, and is named.
     """
+    read = [at for at, answer in enumerate(answers) if answer.meant == "as read"]
+    losses = [float(answer.meant == "wrong") for answer in answers]
+    said = None if predictions is None else [predictions[at] for at in read]
+    found, remarks = _losses_as_read([answers[at] for at in read], said, classes)
+    for at, loss in zip(read, found, strict=True):
+        losses[at] = loss
+    return losses, remarks
+
+
+def _losses_as_read(
+    answers: Sequence[Answer], predictions: Sequence[str] | None, classes: Sequence[str]
+) -> tuple[list[float], tuple[str, ...]]:
     if are_outcomes(answers, predictions, classes):
         return [0.0 if answer.text.lower() in RIGHT else 1.0 for answer in answers], ()
     if predictions is None:
@@ -76,6 +99,9 @@ def _refuse_digits(strange: Sequence[Answer], answers: Sequence[Answer], classes
 
 
 def are_outcomes(answers: Sequence[Answer], predictions: Sequence[str] | None, classes: Sequence[str]) -> bool:
+    """True where the answers say right or wrong, or where one says no more than wrong."""
+    if any(answer.meant == "wrong" for answer in answers):
+        return True
     words = {answer.text.lower() for answer in answers}
     if not words <= RIGHT | WRONG:
         return False

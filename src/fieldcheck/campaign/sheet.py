@@ -144,11 +144,6 @@ class Sheet:
     ) -> Sheet:
         """The sheet after the design has seen these labels: for designs that learn on the way, with further items."""
         self._check_pool(pool)
-        offsets, _ = self._offsets(answers)
-        # A label that was corrected since must not change what was drawn: the design sees what it saw then.
-        seen = np.array([self.seen.get(name, np.nan) for name in self.ids])
-        losses = np.full(len(pool), np.nan)
-        losses[self.sample.to_label()] = np.where(np.isnan(seen), self._as_losses(offsets), seen)
         return Sheet.draw(
             pool,
             self.design,
@@ -156,11 +151,20 @@ class Sheet:
             seed=self.seed,
             loss=self.loss,
             threshold=self.threshold,
-            losses=losses,
+            losses=self.history(answers),
             activations=activations,
             pool_file=self.pool_file,
             pool_options=self.pool_options,
         )
+
+    def history(self, answers: Mapping[str, Answer]) -> FloatArray:
+        """What the design may see: losses, one per item of the pool; nan: not known; infinite: not to be known."""
+        offsets, _ = self.offsets(answers)
+        # A label that was corrected since must not change what was drawn: the design sees what it saw then.
+        seen = np.array([self.seen.get(name, np.nan) for name in self.ids])
+        losses = np.full(self.sample.population, np.nan)
+        losses[self.sample.to_label()] = np.where(np.isnan(seen), self._as_losses(offsets), seen)
+        return losses
 
     @property
     def needs_pool(self) -> bool:
@@ -175,11 +179,14 @@ class Sheet:
                 hint=f"the original pool, {self.pool_file or 'as it was'}",
             )
 
-    def labelled(self, answers: Mapping[str, Answer], pool: Pool | None = None) -> tuple[Labelled, tuple[str, ...]]:
+    def labelled(
+        self, answers: Mapping[str, Answer], pool: Pool | Frame | None = None
+    ) -> tuple[Labelled, tuple[str, ...]]:
         """The sample with the labels that are there, by id, and what to tell the user about the others.
 
         pool
-            The pool that the sample was drawn from: needed by techniques that predict the rest of it.
+            The pool that the sample was drawn from: needed by techniques that predict the rest of it. Or its frame,
+            for whoever has checked the pool before and asks often.
         """
         at_draw, draws, warnings = self._labels(answers)
         lost = np.isinf(at_draw)
@@ -198,7 +205,9 @@ class Sheet:
         sample = replace(self.sample.prefix(draws), frame=self._frame(pool)).without(lost)
         return self._as_labelled(sample, at_draw[~lost]), warnings
 
-    def estimate(self, answers: Mapping[str, Answer], pool: Pool | None = None, *, level: float = 0.95) -> Estimate:
+    def estimate(
+        self, answers: Mapping[str, Answer], pool: Pool | Frame | None = None, *, level: float = 0.95
+    ) -> Estimate:
         """The estimate from the labels that are there, by id; ``pool`` as for ``labelled``."""
         labelled, warnings = self.labelled(answers, pool)
         return estimate(
@@ -213,7 +222,7 @@ class Sheet:
 
     def _labels(self, answers: Mapping[str, Answer]) -> tuple[FloatArray, int, tuple[str, ...]]:
         """How far off the model is at each usable draw (infinite: not to be known), their number, and remarks."""
-        offsets, warnings = self._offsets(answers)
+        offsets, warnings = self.offsets(answers)
         place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
         at_draw = offsets[[place[item] for item in self.sample.items.tolist()]]
         draws, more = self._usable(at_draw, len(answers))
@@ -222,13 +231,22 @@ class Sheet:
     def _as_labelled(self, sample: Sample, offsets: FloatArray) -> Labelled:
         return Labelled(sample, self._as_losses(offsets), offsets > self.threshold, self.task)
 
-    def _frame(self, pool: Pool | None) -> Frame | None:
-        if pool is None:
-            return None
+    def _frame(self, pool: Pool | Frame | None) -> Frame | None:
+        if pool is None or isinstance(pool, Frame):
+            return pool
         self._check_pool(pool)
         return frame_for(pool, self.design, None) if self.design.needs == "auxiliary" else None
 
-    def _if_lost(self, answers: Mapping[str, Answer], pool: Pool | None) -> tuple[str, ...]:
+    def if_lost(
+        self, answers: Mapping[str, Answer], pool: Pool | Frame | None = None, *, loss: float, level: float = 0.95
+    ) -> Estimate:
+        """The estimate if every item that nobody could label had this loss: 0 where the model is right on them."""
+        at_draw, draws, _ = self._labels(answers)
+        sample = replace(self.sample.prefix(draws), frame=self._frame(pool))
+        labelled = self._as_labelled(sample, np.where(np.isinf(at_draw), loss, at_draw))
+        return estimate(labelled, self.design, budget=self.budget, seed=self.seed, level=level, loss=self.loss)
+
+    def _if_lost(self, answers: Mapping[str, Answer], pool: Pool | Frame | None) -> tuple[str, ...]:
         """What the items that nobody could label may do to the estimate."""
         at_draw, draws, _ = self._labels(answers)
         lost = np.isinf(at_draw)
@@ -238,14 +256,10 @@ class Sheet:
         text = f"{count:,} items could not be labelled: the estimate takes them to be like the labelled ones"
         if self.task == "regression":
             return (text,)
-        sample = replace(self.sample.prefix(draws), frame=self._frame(pool))
-        found = [
-            1 - estimators.estimate(self._as_labelled(sample, np.where(lost, value, at_draw))).value
-            for value in (0.0, 1.0)
-        ]
+        found = [self.if_lost(answers, pool, loss=loss).value for loss in (0.0, 1.0)]
         return (f"{text}; if the model is right on all of them it is {found[0]:.1%}, if wrong on all {found[1]:.1%}",)
 
-    def _offsets(self, answers: Mapping[str, Answer]) -> tuple[FloatArray, tuple[str, ...]]:
+    def offsets(self, answers: Mapping[str, Answer]) -> tuple[FloatArray, tuple[str, ...]]:
         """How far off the model is, one per item; classification: 1.0 where it fails. nan: no label, inf: lost."""
         lost = {name for name, answer in answers.items() if is_lost(answer, self.classes)}
         at = [place for place, name in enumerate(self.ids) if name in answers and name not in lost]

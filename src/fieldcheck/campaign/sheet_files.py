@@ -83,7 +83,7 @@ def harmless(cell: object) -> object:
     return cell
 
 
-def _meant(text: str) -> str:
+def meant(text: str) -> str:
     """The inverse of ``harmless``."""
     return text[1:] if text[:1] == "'" and harmless(text[1:]) == text else text
 
@@ -155,10 +155,10 @@ def read_pool(path: Path, sheet: Sheet, given: Path | None = None) -> Pool:
 
 def read_answers(path: Path, sheet: Sheet) -> dict[str, Answer]:
     """The labels that are filled in, by id; rows may be in any order, and unlabelled ones may be gone."""
-    known = _spellings(sheet.ids)
+    known = spellings(sheet.ids)
     found: dict[str, Answer] = {}
     for line, shown, text, _ in _rows(path):
-        name = _id(shown, known)
+        name = find_id(shown, known)
         if name is None:
             raise LabelError(
                 f"{path}: item '{shown}' on line {line} is not in this sample",
@@ -185,19 +185,19 @@ def read_answers(path: Path, sheet: Sheet) -> dict[str, Answer]:
 
 def read_remarks(path: Path, sheet: Sheet, pool: Pool) -> dict[str, dict[str, str]]:
     """By id, what people wrote into columns of their own: they are not lost when the sheet is written again."""
-    known, ours = _spellings(sheet.ids), OURS | {name.strip().lower() for name in pool.columns}
+    known, ours = spellings(sheet.ids), OURS | {name.strip().lower() for name in pool.columns}
     found = {}
     for _, shown, _, cells in _rows(path):
-        own = {name: _meant(cell) for name, cell in cells.items() if name.strip().lower() not in ours}
-        found[_id(shown, known)] = own
+        own = {name: meant(cell) for name, cell in cells.items() if name.strip().lower() not in ours}
+        found[find_id(shown, known)] = own
     return {name: own for name, own in found.items() if name is not None}
 
 
-def _id(shown: str, known: Mapping[str, str]) -> str | None:
-    return known.get(_composed(shown), known.get(shown.removesuffix(".0")))
+def find_id(shown: str, known: Mapping[str, str]) -> str | None:
+    return known.get(composed(shown), known.get(shown.removesuffix(".0")))
 
 
-def _spellings(ids: Sequence[str]) -> dict[str, str]:
+def spellings(ids: Sequence[str]) -> dict[str, str]:
     """From what a row may say to the id it means: as it is, as it was written, and without the zeros before a number.
 
     Spreadsheets drop those zeros; ids that then are alike are only found in full.
@@ -205,11 +205,11 @@ def _spellings(ids: Sequence[str]) -> dict[str, str]:
     short = {name: str(int(name)) for name in ids if name.isdecimal()}
     count = Counter(short.values())
     numbers = {number: name for name, number in short.items() if count[number] == 1}
-    written = {_composed(str(harmless(name))): name for name in ids}
-    return numbers | written | {_composed(name): name for name in ids}
+    written = {composed(str(harmless(name))): name for name in ids}
+    return numbers | written | {composed(name): name for name in ids}
 
 
-def _composed(text: str) -> str:
+def composed(text: str) -> str:
     """Text as it is compared: without blanks around it, an umlaut as one character."""
     return unicodedata.normalize("NFC", text.strip())
 
@@ -255,7 +255,7 @@ def _cells(path: Path, reader: Reader) -> Iterator[Row]:
         yield (
             reader.line_num,
             cells[at_id].strip(),
-            _meant(cells[at_label].strip()),
+            meant(cells[at_label].strip()),
             dict(zip(names, cells, strict=True)),
         )
 

@@ -374,11 +374,11 @@ def _conclude(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Verdict
         estimate=replace(found, interval=last.interval, guarded=guarded),
         looks=tuple(looks),
         aim=rule.aim,
-        more=0 if decision else _more(last, rule.shrink(last), found.population),
+        more=0 if decision else more_labels(last, rule.shrink(last), found.population),
     )
 
 
-def _more(look: Look, shrink: float, population: int) -> int:
+def more_labels(look: Look, shrink: float, population: int) -> int:
     """About how many more labels decide, if the interval shrinks with the root of the information; all, if none do."""
     if shrink <= 0 or look.labels >= population:
         return population - look.labels

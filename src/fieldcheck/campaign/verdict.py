@@ -173,7 +173,7 @@ class Verdict:
     def _more(self) -> str:
         if self.labels + self.more >= self.estimate.population:
             return f"it would take (nearly) all {self.estimate.population:,} labels"
-        return f"about {_rounded(self.more):,} more labels"
+        return f"about {rounded(self.more):,} more labels"
 
 
 def _shown(estimate: Estimate, value: float) -> str:
@@ -187,7 +187,7 @@ def _points(estimate: Estimate, value: float) -> str:
     return f"{100 * value:.2g} points" if estimate.metric == "accuracy" else f"{value:.3g}"
 
 
-def _rounded(labels: int) -> int:
+def rounded(labels: int) -> int:
     """Two digits: a forecast has no more."""
     scale = int(10 ** max(len(str(labels)) - 2, 0))
     return -(-labels // scale) * scale

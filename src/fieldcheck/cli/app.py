@@ -7,15 +7,26 @@ from typing import Annotated
 import typer
 
 from fieldcheck.cli.assess import assess
+from fieldcheck.cli.auxiliary import auxiliary
 from fieldcheck.cli.bench import bench
+from fieldcheck.cli.check import check
 from fieldcheck.cli.compare import compare
 from fieldcheck.cli.demo import demo
 from fieldcheck.cli.designs import designs
 from fieldcheck.cli.estimate import estimate
+from fieldcheck.cli.failures import failures
+from fieldcheck.cli.import_ import import_
+from fieldcheck.cli.label import label
+from fieldcheck.cli.next import next_
 from fieldcheck.cli.plan import plan
+from fieldcheck.cli.predict import predict
 from fieldcheck.cli.recommend import recommend
+from fieldcheck.cli.report import report
 from fieldcheck.cli.reuse import reuse
 from fieldcheck.cli.sample import sample
+from fieldcheck.cli.start import start
+from fieldcheck.cli.status import status
+from fieldcheck.cli.tomography import tomography
 from fieldcheck.core.versions import versions
 
 app = typer.Typer(
@@ -26,8 +37,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
-for verb in (demo, designs, plan, assess, sample, estimate, compare, reuse, bench, recommend):
-    app.command()(verb)
+for verb in (
+    *(demo, predict, auxiliary, designs, plan, assess, sample, estimate),
+    *(start, next_, import_, label, status, failures, report, check),
+    *(compare, reuse, bench, recommend),
+):
+    app.command(verb.__name__.rstrip("_"))(verb)
+app.add_typer(tomography)
 
 
 def _version(wanted: bool) -> None:

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fieldcheck import campaign, report
-from fieldcheck.campaign.answers import Answer
+from fieldcheck import report
 from fieldcheck.campaign.metrics import Metrics, metrics, true_classes_of
 from fieldcheck.campaign.slices import Slices, slices
 from fieldcheck.cli import options
+from fieldcheck.cli.campaigns import Labels, labels_of
 from fieldcheck.cli.show import show_estimate, show_json, show_table, tell
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, Matrix, Table
-from fieldcheck.core.pool import Pool
 
 
 def estimate(
-    sheet: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The file that `fieldcheck sample` wrote, labels filled in."),
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A campaign (its file or postgresql:// address); or what `fieldcheck sample` wrote, filled in.",
+        ),
     ],
     pool: Annotated[
         Path | None, typer.Option("--pool", help="The pool, where a technique needs it again and it has been moved.")
@@ -41,16 +43,13 @@ def estimate(
     html: Annotated[Path | None, typer.Option(help="Also write a report to look at.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Estimate the accuracy of the whole pool from a filled-in file."""
+    """Estimate the accuracy of the whole pool from a campaign, or from a filled-in file."""
     options.check_outputs(html)
-    drawn = campaign.read_sheet(sheet)
-    answers = campaign.read_answers(sheet, drawn)
     names = options.split_list(wanted or "")
-    needed = by or names or drawn.needs_pool
-    items = campaign.read_pool(sheet, drawn, pool) if needed else None
-    result = drawn.estimate(answers, items, level=level)
-    result = result if metric is None else result.as_metric(metric)
-    parts, more = _detail(drawn, answers, items, by=by or (), names=names, level=level)
+    with labels_of(file, pool) as labels:
+        result = labels.estimate(level)
+        result = result if metric is None else result.as_metric(metric)
+        parts, more = _detail(labels, by=by or (), names=names, level=level)
     if as_json:
         show_json(_as_dict(result, parts, more))
     else:
@@ -63,23 +62,17 @@ def estimate(
 
 
 def _detail(
-    sheet: campaign.Sheet,
-    answers: Mapping[str, Answer],
-    pool: Pool | None,
-    *,
-    by: Sequence[str],
-    names: Sequence[str],
-    level: float,
+    labels: Labels, *, by: Sequence[str], names: Sequence[str], level: float
 ) -> tuple[list[Slices], Metrics | None]:
     """Slices and metrics, where they are asked for."""
-    if pool is None or not (by or names):
+    if not (by or names):
         return [], None
-    labelled, _ = sheet.labelled(answers, pool)
-    parts = [slices(labelled, pool, column, level=level, loss=sheet.loss) for column in by]
+    labelled, items = labels.labelled(), labels.pool()
+    parts = [slices(labelled, items, column, level=level, loss=labels.loss) for column in by]
     if not names:
         return parts, None
-    truth = None if sheet.task == "regression" else true_classes_of(labelled, pool, answers)
-    return parts, metrics(labelled, pool, truth, names, level=level)
+    truth = None if items.task == "regression" else true_classes_of(labelled, items, labels.answers())
+    return parts, metrics(labelled, items, truth, names, level=level)
 
 
 def _exhibits(part: Slices) -> list[Exhibit]:

@@ -1,30 +1,40 @@
 """Figures and self-contained HTML."""
 
 from fieldcheck.report.bench import bench_page
-from fieldcheck.report.blocks import Answer, ImageStrip, Picture, Section, sections_of
+from fieldcheck.report.blocks import Answer, Card, Commands, Gallery, ImageStrip, Picture, Section, sections_of
+from fieldcheck.report.campaign import campaign_page
 from fieldcheck.report.charts import draw, svg_file
 from fieldcheck.report.estimate import answer_of, estimate_page, facts_of
+from fieldcheck.report.junit import junit_error, junit_xml
 from fieldcheck.report.page import page
 from fieldcheck.report.png import grey_png
 from fieldcheck.report.tables import to_csv, to_html, to_latex
+from fieldcheck.report.tomography import tomography_page
 from fieldcheck.report.write import write_text
 
 __all__ = [
     "Answer",
+    "Card",
+    "Commands",
+    "Gallery",
     "ImageStrip",
     "Picture",
     "Section",
     "answer_of",
     "bench_page",
+    "campaign_page",
     "draw",
     "estimate_page",
     "facts_of",
     "grey_png",
+    "junit_error",
+    "junit_xml",
     "page",
     "sections_of",
     "svg_file",
     "to_csv",
     "to_html",
     "to_latex",
+    "tomography_page",
     "write_text",
 ]

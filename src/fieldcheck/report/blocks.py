@@ -1,9 +1,10 @@
-"""What a page is made of, besides exhibits: the answer, sections, and strips of pictures."""
+"""What a page is made of, besides exhibits: the answer, sections, strips of pictures, galleries of items, commands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from fieldcheck.core.exhibit import Exhibit, IntervalChart
 
@@ -20,6 +21,8 @@ class Answer:
         Few more numbers, as (name, value).
     chart
         The interval as a picture.
+    verdict
+        Whether it meets what was asked for, in words; ``standing`` says the same as a colour.
     """
 
     what: str
@@ -29,6 +32,8 @@ class Answer:
     trusted: bool = True
     chips: tuple[tuple[str, str], ...] = ()
     chart: IntervalChart | None = None
+    verdict: str = ""
+    standing: Literal["pass", "fail", "undecided"] = "undecided"
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,45 @@ class ImageStrip:
     note: str = ""
 
 
-Block = Exhibit | ImageStrip
+@dataclass(frozen=True)
+class Card:
+    """One item: what it looks like (a picture, a text, or the cells of its row), and what is known about it.
+
+    picture
+        A PNG, JPEG, GIF or WebP file; empty where there is none.
+    tiny
+        Whether it has so few pixels that each is to be seen.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    picture: bytes = b""
+    text: str = ""
+    row: tuple[tuple[str, str], ...] = ()
+    tiny: bool = False
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Items beside each other."""
+
+    name: str
+    title: str
+    cards: tuple[Card, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Lines to type, as they are."""
+
+    name: str
+    title: str
+    lines: tuple[str, ...]
+    note: str = ""
+
+
+Block = Exhibit | ImageStrip | Gallery | Commands
 
 _SPELLED = {"rmse": "RMSE", "rmedse": "RMedSE", "mse": "MSE", "mae": "MAE", "cpu": "CPU"}
 

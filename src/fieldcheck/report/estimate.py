@@ -24,7 +24,7 @@ def estimate_page(
         title,
         answer=answer_of(estimate),
         lead=lead,
-        warnings=_warnings(estimate),
+        warnings=warnings_of(estimate),
         sections=[_figures_first(section) for section in sections_of(exhibits)],
         facts=facts_of(estimate),
         version=estimate.versions.get("fieldcheck", ""),
@@ -40,10 +40,10 @@ def answer_of(estimate: Estimate) -> Answer:
         ("items in the pool", count(estimate.population)),
     ]
     if estimate.truth is not None:
-        chips.append(("truth", _written(estimate, estimate.truth)))
+        chips.append(("truth", written(estimate, estimate.truth)))
     return Answer(
         what=f"estimated {estimate.metric}",
-        number=_written(estimate, estimate.value),
+        number=written(estimate, estimate.value),
         bounds=_bounds(estimate),
         sentence=estimate.sentence(),
         trusted=interval.trusted,
@@ -59,7 +59,7 @@ def facts_of(estimate: Estimate) -> dict[str, str]:
     return {name: words for name, words in facts.items() if words}
 
 
-def _warnings(estimate: Estimate) -> tuple[str, ...]:
+def warnings_of(estimate: Estimate) -> tuple[str, ...]:
     """The estimate's own, and first of all why its interval cannot be trusted, if so."""
     interval = estimate.interval
     reasons = () if interval.trusted or not interval.note else (f"the interval is not trusted: {interval.note}",)
@@ -70,13 +70,13 @@ def _bounds(estimate: Estimate) -> str:
     interval = estimate.interval
     if math.isnan(interval.low) or math.isnan(interval.high):
         return "no interval"
-    low, high = (_written(estimate, bound) for bound in (interval.low, interval.high))
+    low, high = (written(estimate, bound) for bound in (interval.low, interval.high))
     if not interval.trusted:
         return f"between {low} and {high} for orientation only: this interval is not to be trusted"
     return f"between {low} and {high}, with {100 * interval.level:g} % confidence"
 
 
-def _written(estimate: Estimate, value: float) -> str:
+def written(estimate: Estimate, value: float) -> str:
     """Accuracy as a percentage, errors as they are."""
     return percent(value) if estimate.metric == "accuracy" else short(value, 4)
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.report import palette, tables
-from fieldcheck.report.blocks import Answer, Block, ImageStrip, Picture, Section
+from fieldcheck.report.blocks import Answer, Block, Card, Commands, Gallery, ImageStrip, Picture, Section
 from fieldcheck.report.charts.canvas import slug
 from fieldcheck.report.charts.draw import PHONE, WIDE, Chart, draw, svg_file
 from fieldcheck.report.numbers import count
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 LONG = 14
 """A table with more rows is folded."""
 
+FIRST = 12
+"""Cards of a gallery that are not folded away."""
+
 _PNG = b"\x89PNG\r\n\x1a\n"
+_MAGIC = {_PNG: "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 
 
 def page(
@@ -87,6 +91,10 @@ def _item(block: Block, *, key: str) -> dict[str, Any]:
         return common | _table(block)
     if isinstance(block, ImageStrip):
         return common | {"kind": "images", "pictures": [_picture(picture) for picture in block.pictures]}
+    if isinstance(block, Gallery):
+        return common | {"kind": "gallery", "first": FIRST, "cards": [_card(card) for card in block.cards]}
+    if isinstance(block, Commands):
+        return common | {"kind": "commands", "text": "\n".join(block.lines)}
     return common | {"kind": "chart", "files": [_file(block.name, "SVG", svg_file(block))]} | _both(block, key=key)
 
 
@@ -123,7 +131,25 @@ def _picture(picture: Picture) -> dict[str, str]:
         raise FieldcheckError(
             f"the picture '{picture.caption}' is not a PNG file", rule="pictures in a report are PNG files"
         )
+    return {"uri": _image_uri(picture.png, picture.caption), "caption": picture.caption}
+
+
+def _card(card: Card) -> dict[str, Any]:
     return {
-        "uri": "data:image/png;base64," + base64.b64encode(picture.png).decode(),
-        "caption": picture.caption,
+        "title": card.title,
+        "facts": card.facts,
+        "uri": _image_uri(card.picture, card.title) if card.picture else "",
+        "text": card.text,
+        "row": card.row,
+        "tiny": card.tiny,
     }
+
+
+def _image_uri(content: bytes, name: str) -> str:
+    """The picture itself as an address. Its kind is told by its first bytes: a file may be named anything."""
+    kind = next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), None)
+    if kind is None:
+        raise FieldcheckError(
+            f"the picture '{name}' is neither PNG, JPEG, GIF nor WebP", rule="pictures that every browser shows"
+        )
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

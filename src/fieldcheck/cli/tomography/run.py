@@ -14,7 +14,22 @@ from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, show_json, show_table, tell
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
-from fieldcheck.tomography import Recipe, Run, Stopping, Subject, measure, of_recipe, plans, read_recipe, stopping_rules
+from fieldcheck.tomography import (
+    Executor,
+    Recipe,
+    Run,
+    Stopping,
+    Subject,
+    measure,
+    of_recipe,
+    plans,
+    read_recipe,
+    stopping_rules,
+)
+from fieldcheck.tomography.quality import FILE, measure_quality
+
+FEATURES = ("auto", "model", "pixels", "letters")
+"""Words for the features of a quality measure; anything else is a path."""
 
 
 def run(
@@ -40,7 +55,7 @@ def run(
     with progress("inferences") as report:
         result = measure(
             subject,
-            plan=plans.build(str(recipe.plan.get("kind", "spread"))),
+            plan=plans.build(str(recipe.plan.get("kind", "spread")), share=_share(recipe)),
             budget=_budget(recipe),
             rule=_rule(recipe),
             surrogate=recipe.surrogate,
@@ -51,6 +66,8 @@ def run(
             progress=report,
         )
     result.export()
+    if recipe.quality:
+        _add_quality(recipe, subject.executor, out)
     summary = _summary(result, subject)
     if as_json:
         show_json({"folder": str(out), **summary})
@@ -83,9 +100,33 @@ def _budget(recipe: Recipe) -> int | None:
 
 def _rule(recipe: Recipe) -> Stopping | None:
     width, kind = recipe.plan.get("half_width"), str(recipe.plan.get("stop", "half-width"))
-    if width is None:
-        return stopping_rules.build(kind) if recipe.plan.get("stop") == "published" else None
-    return stopping_rules.build(kind, width=float(width))
+    if width is None and "stop" not in recipe.plan:
+        return None
+    if width is not None and (type(width) not in (int, float) or width <= 0):
+        raise SpaceError(f"half_width = {width!r}", rule="a share above 0, as 0.02")
+    return stopping_rules.build(kind, width=width)
+
+
+def _share(recipe: Recipe) -> float | None:
+    found = recipe.plan.get("share")
+    if found is not None and type(found) not in (int, float):
+        raise SpaceError(f"share = {found!r}", rule="a share of the tests of orders 3 and 4, as 0.05")
+    return found
+
+
+def _add_quality(recipe: Recipe, executor: Executor | None, out: Path) -> None:
+    """Measure what [quality] asks for, unless the folder has it already."""
+    if executor is None:
+        raise SpaceError("the quality of a recorded truth", rule="[quality] needs a model and its data")
+    if (out / FILE).exists():
+        return
+    given = dict(recipe.quality)
+    if given.get("features", "auto") not in FEATURES:
+        given["features"] = recipe.folder / str(given["features"])
+    quality = measure_quality(executor, **given, seed=recipe.seed)
+    quality.save(out)
+    for note in quality.notes:
+        tell(f"note: quality: {note}")
 
 
 def _summary(run: Run, subject: Subject) -> dict[str, Any]:

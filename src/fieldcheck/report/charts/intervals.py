@@ -69,7 +69,7 @@ def _truth(layout: _Layout) -> Markup:
     truth, plot = layout.chart.truth, layout.plot
     if truth is None or math.isnan(truth):
         return Markup()
-    x, words = layout.x.held(truth), f"truth {short(truth)}"
+    x, words = layout.x.held(truth), f"{layout.chart.truth_label} {short(truth)}"
     half = text_width(words, FONT) / 2
     middle = min(max(x, half), plot.right - half)
     return _truth_line(layout, x) + label(words, x=middle, y=plot.top - 10, class_="legend", text_anchor="middle")

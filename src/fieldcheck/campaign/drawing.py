@@ -1,0 +1,86 @@
+"""From what a design draws to an event, and back: a campaign keeps each draw, and never has to repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fieldcheck.campaign.settings import INTERNAL
+from fieldcheck.campaign.state import Draw, State
+from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.event import Event
+from fieldcheck.core.pool import Pool
+from fieldcheck.core.sample import Sample
+from fieldcheck.core.types import FloatArray
+
+
+def sample_of(draws: tuple[Draw, ...], population: int) -> Sample:
+    """The sample so far, to the last bit as it was drawn."""
+    last = draws[-1]
+    return Sample(
+        population=population,
+        items=np.concatenate([np.array(draw.items, dtype=np.int64) for draw in draws]),
+        estimator=last.estimator,
+        per_draw={
+            name: np.concatenate([np.array(draw.per_draw[name], dtype=np.float64) for draw in draws])
+            for name in last.per_draw
+        },
+        constants={name: np.array(values, dtype=np.float64) for name, values in last.constants.items()},
+        complete=last.complete,
+        prefix_valid=last.prefix_valid,
+        warnings=last.warnings,
+    )
+
+
+def drawn_event(
+    sample: Sample,
+    pool: Pool,
+    *,
+    before: Sample | None = None,
+    state: State | None = None,
+    losses: FloatArray | None = None,
+) -> Event:
+    """What the design added to the sample before, and the losses it had seen (one per item of the pool, or None)."""
+    start = 0 if before is None else before.draws
+    _check_same_start(sample, before)
+    known = {} if state is None else state.items
+    new = {pool.id_of(item): item for item in sample.items[start:].tolist()}
+    fresh = {name: item for name, item in new.items() if name not in known}
+    return Event(
+        kind="drawn",
+        key=f"{INTERNAL}drawn:{start}",
+        data={
+            "ids": list(fresh),
+            "positions": list(fresh.values()),
+            "seen": {} if losses is None or state is None else _newly_seen(state, losses),
+            "sample": _part(sample, start),
+        },
+    )
+
+
+def _check_same_start(sample: Sample, before: Sample | None) -> None:
+    if before is None:
+        return
+    if sample.draws <= before.draws or not np.array_equal(sample.items[: before.draws], before.items):
+        raise CampaignError(
+            "the items that were drawn before cannot be drawn again",
+            rule="a campaign goes on from the same items; rounding differs between versions of numpy",
+            hint="go on where the campaign was started, or close it and start another",
+        )
+
+
+def _newly_seen(state: State, losses: FloatArray) -> dict[str, float | None]:
+    found = {name: float(losses[item.position]) for name, item in state.items.items() if name not in state.seen}
+    return {name: None if np.isinf(loss) else loss for name, loss in found.items() if not np.isnan(loss)}
+
+
+def _part(sample: Sample, start: int) -> Mapping[str, Any]:
+    record = sample.as_record()
+    del record["population"]
+    return {
+        **record,
+        "items": record["items"][start:],
+        "per_draw": {name: values[start:] for name, values in record["per_draw"].items()},
+    }

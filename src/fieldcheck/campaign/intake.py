@@ -1,0 +1,203 @@
+"""From the lines of a file to labels of a campaign: each is checked before any is taken."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fieldcheck.campaign.answers import Answer, is_lost
+from fieldcheck.campaign.entries import Entry, Fault
+from fieldcheck.campaign.live import EFFORTLESS, Campaign
+from fieldcheck.campaign.reading import checked_text, read_label
+from fieldcheck.campaign.sheet_files import find_id, spellings
+from fieldcheck.campaign.state import ItemState, Mark
+from fieldcheck.core.errors import CampaignError, FieldcheckError, LabelError, PoolError
+
+KEPT = 100
+"""Faults, and disagreements, that are kept word by word; the others are counted."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A line that fits the campaign.
+
+    label
+        As it counts; empty where the item was skipped.
+    """
+
+    where: str
+    item: str
+    typed: str
+    label: str
+    by: str
+    reason: str = ""
+
+    @property
+    def skipped(self) -> bool:
+        return not self.label
+
+    def stands(self, state: ItemState) -> bool:
+        """Whether the campaign knows it already."""
+        marks = state.skips if self.skipped else state.labels
+        said = self.reason if self.skipped else self.label
+        return any((mark.by, mark.text) == (self.by, said) for mark in marks)
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What a file would change.
+
+    new, corrections
+        Labels and skips of somebody who had said nothing about the item, or something else.
+    known, blank
+        How many lines say what the campaign knows already, and how many say nothing.
+    faults, faulty
+        What cannot be taken: the first of them in words, and how many there are.
+    disagreements
+        Where somebody else said something different about the item: both stand.
+    """
+
+    new: tuple[Given, ...]
+    corrections: tuple[Given, ...]
+    known: int
+    blank: int
+    faults: tuple[Fault, ...]
+    faulty: int
+    disagreements: tuple[str, ...]
+
+
+def prepare(campaign: Campaign, entries: Iterable[Entry | Fault], *, by: str = "", last_wins: bool = False) -> Intake:
+    """Check every line against the campaign; nothing is changed.
+
+    by
+        Whose labels these are, where a line does not say so.
+    last_wins
+        Of two different labels of one person for one item, take the later one; else neither.
+    """
+    sorting = _Sorting(campaign, by=checked_text(by, "the name"), last_wins=last_wins)
+    for entry in entries:
+        sorting.take(entry)
+    return sorting.result()
+
+
+def take(campaign: Campaign, intake: Intake) -> int:
+    """Record what fits; the number of labels and skips that were stored."""
+    wanted = (*intake.new, *intake.corrections)
+    for done, given in enumerate(wanted):
+        try:
+            _tell(campaign, given)
+        except FieldcheckError as error:
+            raise type(error)(
+                f"{error.problem}; {done:,} of {len(wanted):,} labels of the file were stored before that",
+                rule=error.rule,
+                hint="mend it and import the file again: nothing is taken twice",
+            ) from error
+    return len(wanted)
+
+
+def _tell(campaign: Campaign, given: Given) -> None:
+    if given.skipped:
+        campaign.skip(given.item, given.reason, by=given.by)
+    else:
+        campaign.tell(given.item, given.typed, by=given.by)
+
+
+class _Sorting:
+    """A file on its way into a campaign; it lives for one call of ``prepare``."""
+
+    def __init__(self, campaign: Campaign, *, by: str, last_wins: bool) -> None:
+        self.campaign, self.by, self.last_wins = campaign, by, last_wins
+        self.items: Mapping[str, ItemState] = campaign.refresh().items
+        self.known = spellings(tuple(self.items))
+        self.given: dict[tuple[str, str], Given] = {}
+        self.clashing: set[tuple[str, str]] = set()
+        self.faults: list[Fault] = []
+        self.faulty = self.blank = self.repeats = 0
+
+    def take(self, entry: Entry | Fault) -> None:
+        if isinstance(entry, Fault):
+            self._fault(entry.where, entry.problem)
+        elif not (entry.text or entry.skipped):
+            self.blank += 1
+        else:
+            self._place(entry)
+
+    def _place(self, entry: Entry) -> None:
+        name = find_id(entry.item, self.known)
+        if name is None:
+            self._fault(entry.where, self._stranger(entry.item) if len(self.faults) < KEPT else "")
+            return
+        try:
+            given = self._read(entry, name)
+        except (LabelError, CampaignError) as error:
+            self._fault(entry.where, error.problem + (f"; try: {error.hint}" if error.hint else ""))
+        else:
+            self._add(given)
+
+    def _read(self, entry: Entry, name: str) -> Given:
+        """The line as the campaign reads it; what it cannot mean raises."""
+        settings = self.campaign.settings
+        by = checked_text(entry.by, "the name") or self.by
+        if entry.skipped or is_lost(Answer(name, 0, entry.text), settings.classes):
+            why = entry.reason or ("" if entry.text.lower() in EFFORTLESS else entry.text)
+            return Given(entry.where, name, entry.text, "", by, why)
+        prediction = self.campaign.prediction_of(self.items[name].position)
+        return Given(entry.where, name, entry.text, read_label(entry.text, name, settings, prediction=prediction), by)
+
+    def _add(self, given: Given) -> None:
+        key = (given.item, given.by)
+        before = self.given.get(key)
+        if before is not None and before.label == given.label:
+            self.repeats += 1
+        elif before is not None and not self.last_wins:
+            self.clashing.add(key)
+            self._fault(
+                given.where,
+                f"item '{given.item}' is {_said(given)} here and {_said(before)} in {before.where}; "
+                "try: remove one of them, or --last-wins",
+            )
+        else:
+            self.given[key] = given
+
+    def _fault(self, where: str, problem: str) -> None:
+        self.faulty += 1
+        if len(self.faults) < KEPT:
+            self.faults.append(Fault(where, problem))
+
+    def _stranger(self, item: str) -> str:
+        try:
+            self.campaign.pool.position_of([item])
+        except PoolError:
+            close = difflib.get_close_matches(item, self.known, n=3)
+            return f"no item '{item}' in this campaign" + (f"; try: {' or '.join(close)}" if close else "")
+        return f"item '{item}' was not asked for: only what was drawn can be counted"
+
+    def result(self) -> Intake:
+        fitting = [given for key, given in self.given.items() if key not in self.clashing]
+        changing = [given for given in fitting if not given.stands(self.items[given.item])]
+        corrections = [given for given in changing if self.items[given.item].mark_of(given.by) is not None]
+        disagreements = [text for given in fitting for text in self._others(given)]
+        return Intake(
+            new=tuple(given for given in changing if self.items[given.item].mark_of(given.by) is None),
+            corrections=tuple(corrections),
+            known=self.repeats + len(fitting) - len(changing),
+            blank=self.blank,
+            faults=tuple(self.faults),
+            faulty=self.faulty,
+            disagreements=tuple(disagreements[:KEPT]),
+        )
+
+    def _others(self, given: Given) -> list[str]:
+        """Where others said something else: people, not lines of this file, have to settle it."""
+        marks = () if given.skipped else self.items[given.item].labels
+        different = [mark for mark in marks if mark.by != given.by and mark.text != given.label]
+        return [f"{given.where}: item '{given.item}' is {_said(given)}; {_whose(mark)}" for mark in different]
+
+
+def _said(given: Given) -> str:
+    return "skipped" if given.skipped else f"'{given.label}'"
+
+
+def _whose(mark: Mark) -> str:
+    return f"{mark.by or 'somebody without a name'} said '{mark.text}'"

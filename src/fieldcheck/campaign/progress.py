@@ -1,0 +1,127 @@
+"""How far a campaign is, in numbers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.core.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is. Counts are of items.
+
+    drawn
+        Asked for so far: labelled, skipped, disputed or open.
+    leased
+        In somebody's hands at this moment.
+    budget
+        Labels at most; None: until somebody stops.
+    failures
+        Labelled items on which the model is wrong.
+    complete
+        Whether nothing is left to label.
+    annotators
+        By name, items that they have labelled.
+    agreement
+        Share of the items with several labels on which all agree; nan where there are none.
+    """
+
+    drawn: int
+    labelled: int
+    skipped: int
+    disputed: int
+    open: int
+    leased: int
+    flagged: int
+    budget: int | None
+    failures: int
+    complete: bool
+    closed: bool
+    annotators: Mapping[str, int]
+    agreement: float
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An item on which the model is wrong.
+
+    position
+        In the pool.
+    by, at
+        Who said so first, and when.
+    """
+
+    item: str
+    position: int
+    label: str
+    prediction: str | float | None
+    by: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """The estimate after so many labels, in the order of the design."""
+
+    labels: int
+    value: float
+    low: float
+    high: float
+    failures: int
+
+
+@dataclass(frozen=True)
+class Nonresponse:
+    """Items that nobody could label, and what they may do to the estimate.
+
+    reasons
+        By reason, how often it was given.
+    estimate
+        If they are like the labelled ones; None for techniques that cannot do without a label.
+    if_right, if_wrong
+        If the model is right on all of them, or wrong on all. Regression: if its error is 0; there is no worst error.
+    """
+
+    count: int
+    reasons: Mapping[str, int]
+    estimate: Estimate | None
+    if_right: Estimate
+    if_wrong: Estimate | None
+
+
+def progress_of(state: State, *, failures: int, now: float) -> Progress:
+    """Progress at a moment."""
+    items = state.items.values()
+    standing = Counter(item.verdict for item in items)
+    return Progress(
+        drawn=len(items),
+        labelled=standing["labelled"],
+        skipped=standing["skipped"],
+        disputed=standing["disputed"],
+        open=standing["open"],
+        leased=sum(item.leased_at(now) is not None for item in items),
+        flagged=sum(bool(item.flags) for item in items),
+        budget=state.settings.budget,
+        failures=failures,
+        complete=state.complete and all(item.done for item in items),
+        closed=state.closed,
+        annotators=dict(Counter(mark.by for item in items for mark in item.labels)),
+        agreement=agreement(items),
+    )
+
+
+def agreement(items: Iterable[ItemState]) -> float:
+    """Share of the items with several labels on which all agree; nan where there are none."""
+    several = [len({mark.text for mark in item.labels}) == 1 for item in items if len(item.labels) > 1]
+    return sum(several) / len(several) if several else math.nan
+
+
+def reasons_of(items: Iterable[ItemState]) -> dict[str, int]:
+    """By reason, how often it was given for an item that is skipped; the most frequent first."""
+    given = Counter(mark.text for item in items if item.verdict == "skipped" for mark in item.skips)
+    return dict(given.most_common())

@@ -1,0 +1,96 @@
+"""What a campaign was started with; it does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from fieldcheck.campaign.choose import build_design
+from fieldcheck.core.design import Design
+from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.types import Loss, Task
+
+INTERNAL = "fieldcheck:"
+"""What the keys of events begin with that nobody sends."""
+
+FORMAT = 1
+"""Of the record; a newer one is refused."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a campaign was started with.
+
+    design, auxiliary
+        The technique as it is written on the command line, and the auxiliary variable it uses.
+    objective
+        What waves aim at; empty for other techniques.
+    budget
+        Labels at most; None: until somebody stops.
+    population
+        Items of the pool.
+    classes
+        All that a label may name: those of the pool, then further ones.
+    labels_per_item
+        From so many different people, before an item is done.
+    lease_seconds
+        For so long an item is nobody else's.
+    pool_file, pool_beside, pool_options, pool_digest
+        The pool: where it was, where it is as seen from the campaign's file, how to read it, its fingerprint.
+    items, items_beside
+        Folder of the items' files, likewise; empty where there is none.
+    """
+
+    title: str
+    design: str
+    auxiliary: str
+    objective: str
+    budget: int | None
+    seed: int
+    task: Task
+    loss: Loss
+    threshold: float
+    population: int
+    classes: tuple[str, ...] = ()
+    labels_per_item: int = 1
+    lease_seconds: float = 600.0
+    pool_file: str = ""
+    pool_beside: str = ""
+    pool_digest: str = ""
+    pool_options: Mapping[str, Any] = field(default_factory=dict)
+    items: str = ""
+    items_beside: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.labels_per_item < 1:
+            raise CampaignError(f"{self.labels_per_item} labels per item", rule="at least one")
+        if not self.lease_seconds > 0:
+            raise CampaignError(f"a lease of {self.lease_seconds:g} seconds", rule="more than 0", hint="600")
+
+    @property
+    def most(self) -> int:
+        """Labels at most, also where nobody said so: the whole pool."""
+        return self.population if self.budget is None else self.budget
+
+    def build(self) -> Design:
+        """The technique."""
+        return build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
+
+    def as_record(self) -> dict[str, Any]:
+        """Plain values, for the first event."""
+        return {"format": FORMAT, **asdict(self), "classes": list(self.classes)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Settings:
+        """The inverse of ``as_record``."""
+        if record.get("format", 0) > FORMAT:
+            raise CampaignError(
+                f"this campaign was started by a newer fieldcheck (format {record['format']})",
+                rule=f"this version reads format {FORMAT}",
+                hint="pip install --upgrade fieldcheck",
+            )
+        known = {name.name for name in fields(cls)}
+        given = {name: value for name, value in record.items() if name in known}
+        return cls(**{**given, "classes": tuple(record["classes"])})

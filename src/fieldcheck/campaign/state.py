@@ -1,0 +1,264 @@
+"""What a campaign's events add up to. A pure function of them: whoever reads the same events knows the same."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from fieldcheck.campaign.settings import Settings
+from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.event import Event, Happening
+from fieldcheck.core.types import Task
+
+Standing = Literal["open", "labelled", "skipped", "disputed"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What somebody said about an item.
+
+    text
+        The label as it counts (the name of the class, the number, or wrong), the reason of a skip, or the note of a
+        flag.
+    number
+        Of the event.
+    typed
+        The label as it was given.
+    """
+
+    by: str
+    text: str
+    at: float
+    number: int
+    typed: str = ""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Whose an item is, and until when (seconds since 1970, UTC)."""
+
+    by: str
+    until: float
+
+
+@dataclass(frozen=True)
+class ItemState:
+    """One item that was drawn.
+
+    position
+        In the pool.
+    labels, skips, flags
+        What stands now, one per person, in order of time; what was corrected or retracted is only in the events.
+    verdict
+        ``labelled`` or ``skipped`` when it is done; ``disputed``: as many say one thing as another.
+    label
+        What counts, once it is labelled: the majority; of numbers, the median.
+    """
+
+    id: str
+    position: int
+    labels: tuple[Mark, ...] = ()
+    skips: tuple[Mark, ...] = ()
+    flags: tuple[Mark, ...] = ()
+    lease: Lease | None = None
+    verdict: Standing = "open"
+    label: str = ""
+
+    @property
+    def done(self) -> bool:
+        return self.verdict in ("labelled", "skipped")
+
+    def mark_of(self, by: str) -> Mark | None:
+        """The label or skip of somebody."""
+        return next((mark for mark in (*self.labels, *self.skips) if mark.by == by), None)
+
+    def leased_at(self, now: float) -> Lease | None:
+        """The lease, unless it has run out."""
+        return None if self.lease is None or self.lease.until <= now else self.lease
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What the design added at one go: the part of a ``Sample`` that is new.
+
+    items, per_draw
+        One per new draw. The rest is that of the whole sample so far.
+    """
+
+    items: tuple[int, ...]
+    estimator: str
+    per_draw: Mapping[str, list[float]]
+    constants: Mapping[str, list[float]]
+    complete: bool
+    prefix_valid: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """A campaign after some events.
+
+    number
+        Of the last event.
+    changed
+        Of the last event that may change the estimate.
+    items
+        By id, all that were drawn, in the order to label them.
+    seen
+        By id, the losses that the design had seen at the last draw; infinite where there is no label to be had.
+    """
+
+    settings: Settings
+    number: int
+    changed: int
+    items: Mapping[str, ItemState]
+    draws: tuple[Draw, ...] = ()
+    seen: Mapping[str, float] = field(default_factory=dict)
+    closed: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether the design wants no further items."""
+        return bool(self.draws) and self.draws[-1].complete
+
+
+def fold(events: Iterable[Event], state: State | None = None) -> State:
+    """The state after these events; with a state, they are those that came after it."""
+    rest = iter(events)
+    if state is None:
+        first = next(rest, None)
+        if first is None or first.kind != "created":
+            raise CampaignError("there is no campaign here", rule="its first event is its creation")
+        state = State(Settings.from_record(first.data), first.number, first.number, {})
+    folding = _Folding(state)
+    for event in rest:
+        folding.take(event)
+    return folding.result()
+
+
+class _Folding:
+    """A state that is being changed; it lives for one call of ``fold``."""
+
+    def __init__(self, state: State) -> None:
+        self.state, self.items, self.seen = state, dict(state.items), dict(state.seen)
+        self.number, self.changed, self.closed = state.number, state.changed, state.closed
+        self.draws = list(state.draws)
+        self.steps: dict[Happening, Callable[[Event], None]] = {
+            "drawn": self.drawn,
+            "leased": self.leased,
+            "released": self.released,
+            "labelled": self.labelled,
+            "skipped": self.skipped,
+            "flagged": self.flagged,
+            "retracted": self.retracted,
+            "closed": self.close,
+        }
+
+    def take(self, event: Event) -> None:
+        if event.number != self.number + 1 or event.kind not in self.steps:
+            raise CampaignError(f"event {event.number}, '{event.kind}', cannot follow event {self.number}")
+        self.number = event.number
+        self.steps[event.kind](event)
+
+    def result(self) -> State:
+        return State(
+            self.state.settings,
+            self.number,
+            self.changed,
+            self.items,
+            tuple(self.draws),
+            self.seen,
+            self.closed,
+        )
+
+    def drawn(self, event: Event) -> None:
+        new = zip(event.data["ids"], event.data["positions"], strict=True)
+        self.items.update({name: ItemState(name, position) for name, position in new})
+        self.seen.update({name: float("inf") if loss is None else loss for name, loss in event.data["seen"].items()})
+        self.draws.append(draw_of(event.data["sample"]))
+        self.changed = event.number
+
+    def leased(self, event: Event) -> None:
+        if not self._item(event).done:
+            self._change(event, lease=Lease(event.by, event.data["until"]))
+
+    def released(self, event: Event) -> None:
+        self._change(event, lease=None)
+
+    def labelled(self, event: Event) -> None:
+        item = self._item(event)
+        mark = Mark(event.by, event.data["label"], event.at, event.number, event.data["typed"])
+        self._judge(event, labels=(*_others(item.labels, event.by), mark), skips=_others(item.skips, event.by))
+
+    def skipped(self, event: Event) -> None:
+        item = self._item(event)
+        mark = Mark(event.by, event.data["reason"], event.at, event.number)
+        self._judge(event, labels=_others(item.labels, event.by), skips=(*_others(item.skips, event.by), mark))
+
+    def flagged(self, event: Event) -> None:
+        mark = Mark(event.by, event.data["note"], event.at, event.number)
+        self._change(event, flags=(*_others(self._item(event).flags, event.by), mark))
+
+    def retracted(self, event: Event) -> None:
+        """The item is theirs again, to be labelled anew; unless it is done without them."""
+        item = self._item(event)
+        self._judge(event, labels=_others(item.labels, event.by), skips=_others(item.skips, event.by))
+        self.leased(event)
+
+    def close(self, event: Event) -> None:
+        self.closed = True
+
+    def _item(self, event: Event) -> ItemState:
+        if event.item not in self.items:
+            raise CampaignError(f"event {event.number} is about '{event.item}', which was never drawn")
+        return self.items[event.item]
+
+    def _change(self, event: Event, **changes: Any) -> None:
+        self.items[event.item] = replace(self._item(event), **changes)
+
+    def _judge(self, event: Event, *, labels: tuple[Mark, ...], skips: tuple[Mark, ...]) -> None:
+        settings, item = self.state.settings, self._item(event)
+        verdict, label = judged(labels, skips, needed=settings.labels_per_item, task=settings.task)
+        ended = verdict in ("labelled", "skipped") or (item.lease is not None and item.lease.by == event.by)
+        lease = None if ended else item.lease
+        self._change(event, labels=labels, skips=skips, verdict=verdict, label=label, lease=lease)
+        self.changed = event.number
+
+
+def judged(labels: tuple[Mark, ...], skips: tuple[Mark, ...], *, needed: int, task: Task) -> tuple[Standing, str]:
+    """Where an item stands, and the label that counts.
+
+    It is done when as many people as wanted have said something. A label counts more than a skip. A tie waits for one
+    more person, whose skip makes it a skip.
+    """
+    if len(labels) + len(skips) < needed or not (labels or skips):
+        return "open", ""
+    if not labels:
+        return "skipped", ""
+    if task == "regression":
+        return "labelled", repr(float(statistics.median(float(mark.text) for mark in labels)))
+    (first, count), *others = Counter(mark.text for mark in labels).most_common(2)
+    if not others or others[0][1] < count:
+        return "labelled", first
+    last = max((*labels, *skips), key=lambda mark: mark.number)
+    return ("skipped", "") if last in skips else ("disputed", "")
+
+
+def draw_of(record: Mapping[str, Any]) -> Draw:
+    """What an event says about the new draws."""
+    return Draw(
+        items=tuple(record["items"]),
+        estimator=record["estimator"],
+        per_draw=record["per_draw"],
+        constants=record["constants"],
+        complete=record["complete"],
+        prefix_valid=record["prefix_valid"],
+        warnings=tuple(record["warnings"]),
+    )
+
+
+def _others(marks: tuple[Mark, ...], by: str) -> tuple[Mark, ...]:
+    return tuple(mark for mark in marks if mark.by != by)

@@ -1,0 +1,41 @@
+"""``fieldcheck failures``: the items on which the model is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fieldcheck import report
+from fieldcheck.campaign.item_files import copy_pictures, failures_csv
+from fieldcheck.cli import campaigns, options
+from fieldcheck.cli.show import show_json
+
+
+def failures(
+    storage: campaigns.Storage,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV file with the failing items.")] = None,
+    images: Annotated[Path | None, typer.Option(help="Also copy their pictures into this folder.")] = None,
+    pool: campaigns.PoolMoved = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the items on which the model is wrong, with their true label: for the next training round.
+
+    A cell that a spreadsheet would run as a formula begins with an apostrophe.
+    """
+    options.check_outputs(out)
+    options.make_folder(images)
+    with campaigns.open_campaign(storage, pool) as campaign:
+        found = campaign.failures()
+        text = failures_csv(campaign, found)
+        if out is not None:
+            report.write_text(out, text)
+        pictures = 0 if images is None else copy_pictures(campaign, [one.item for one in found], images)
+    if as_json:
+        show_json({"failures": [asdict(one) for one in found], "file": None if out is None else str(out)})
+    elif out is None:
+        print(text, end="")
+    else:
+        print(f"{len(found):,} failures in {out}" + (f", {pictures:,} pictures in {images}" if images else ""))

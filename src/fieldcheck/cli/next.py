@@ -1,0 +1,107 @@
+"""``fieldcheck next``: items to label, as a file."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fieldcheck import report
+from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.item_files import (
+    LOCAL_FILES,
+    copy_pictures,
+    labelling_config,
+    to_label_csv,
+    to_label_tasks,
+)
+from fieldcheck.cli import campaigns, options
+from fieldcheck.cli.show import show_json, tell
+from fieldcheck.core.errors import FieldcheckError
+
+
+def next_(
+    storage: campaigns.Storage,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="A .csv table to fill in, or .json with tasks for Label Studio.")
+    ],
+    number: Annotated[int, typer.Option("-n", "--number", min=1, help="Items at most.")] = 20,
+    by: campaigns.Annotator = "",
+    show_predictions: Annotated[
+        bool, typer.Option("--show-predictions", help="Show labellers what the model said (it biases them).")
+    ] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="Tasks: also write the labelling interface for Label Studio's settings, as XML.")
+    ] = None,
+    asked: Annotated[
+        str, typer.Option("--as", help="Tasks: classes, or right-wrong, which shows the prediction (it biases them).")
+    ] = "classes",
+    image_url: Annotated[
+        str, typer.Option(help="Tasks: what stands before the path of a picture below the folder of the items.")
+    ] = LOCAL_FILES,
+    images: Annotated[Path | None, typer.Option(help="Also copy the items' pictures into this folder.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file, and any labels in it.")] = False,
+    pool: campaigns.PoolMoved = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write the next items to label to a file; they are yours until the lease runs out.
+
+    In a table, fill in 'label': a class, a number, or right / wrong.
+
+    Where it cannot be said: 'skip' or '?', and why under 'reason'.
+    """
+    _check(out, config, asked, force=force)
+    outcomes = asked == "right-wrong"
+    shown = show_predictions or outcomes
+    options.check_outputs(out, config)
+    options.make_folder(images)
+    with campaigns.open_campaign(storage, pool) as campaign:
+        items = campaign.ask(by, n=number)
+        if items:
+            _write(campaign, items, out, by=by, predictions=shown, base=image_url)
+        if items and config is not None:
+            report.write_text(config, labelling_config(campaign, items, predictions=shown, outcomes=outcomes))
+            tell(f"labelling interface: {config}")
+        if images is not None:
+            tell(f"{copy_pictures(campaign, items, images):,} pictures in {images}")
+        if as_json:
+            show_json({"file": str(out) if items else None, "items": items, "complete": campaign.progress().complete})
+        else:
+            print(_what_next(campaign, items, out))
+
+
+def _check(out: Path, config: Path | None, asked: str, *, force: bool) -> None:
+    tasks = out.suffix.lower() == ".json"
+    if asked not in ("classes", "right-wrong"):
+        raise FieldcheckError(f"--as {asked}", rule="classes, or right-wrong")
+    if not tasks and out.suffix.lower() not in (".csv", ""):
+        raise FieldcheckError(
+            f"--out {out}", rule=".csv for a table, .json for Label Studio", hint="--out to_label.csv"
+        )
+    if config is not None and not tasks:
+        raise FieldcheckError("--config without tasks", rule="it belongs to Label Studio", hint="--out tasks.json")
+    if out.exists() and not force:
+        raise FieldcheckError(
+            f"{out} exists already", rule="labels are not overwritten", hint="another --out; --force to overwrite it"
+        )
+
+
+def _write(campaign: Campaign, items: list[str], out: Path, *, by: str, predictions: bool, base: str) -> None:
+    if out.suffix.lower() == ".json":
+        text = to_label_tasks(campaign, items, predictions=predictions, base=base)
+    else:
+        text = to_label_csv(campaign, items, by=by, predictions=predictions)
+    report.write_text(out, text)
+
+
+def _what_next(campaign: Campaign, items: list[str], out: Path) -> str:
+    if items:
+        return f"{len(items):,} items to label in {out}; then: fieldcheck import {shlex.quote(campaign.place)} {out}"
+    progress = campaign.progress()
+    if progress.closed:
+        return "nothing to label: the campaign is closed"
+    if progress.complete:
+        return f"nothing is left to label; now: fieldcheck estimate {shlex.quote(campaign.place)}"
+    return f"nothing to label now: {progress.leased:,} items are in others' hands; they come back when a lease runs out"

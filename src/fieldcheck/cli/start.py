@@ -1,0 +1,91 @@
+"""``fieldcheck start``: begin a campaign."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fieldcheck.campaign import Campaign
+from fieldcheck.cli import options
+from fieldcheck.cli.show import show_json, tell
+
+
+def start(
+    pool: options.PoolFile,
+    storage: Annotated[
+        str,
+        typer.Option(
+            "--campaign", help="File to keep it in, or postgresql://user@host/database?campaign=NAME for a team."
+        ),
+    ],
+    objective: Annotated[
+        str | None,
+        typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
+    ] = None,
+    design: options.DesignSpec = "waves",
+    auxiliary: options.AuxiliaryName = None,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", "-n", help="Labels at most. Left out (waves only): until you stop."),
+    ] = None,
+    seed: options.Seed = 0,
+    items: Annotated[
+        Path | None, typer.Option(help="Folder with the items' pictures or texts, or an .npy/.npz array of images.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="What people see above the page and the report.")] = "",
+    labels_per_item: Annotated[
+        int, typer.Option(min=1, help="From so many different people; the majority counts.")
+    ] = 1,
+    classes: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Further classes that labels may name, which the model does not know."),
+    ] = None,
+    lease_minutes: Annotated[
+        float, typer.Option(help="For so long an item is nobody else's; for work with files, think of days.")
+    ] = 10,
+    loss: options.LossName = "squared",
+    threshold: options.Threshold = None,
+    activations: options.Activations = None,
+    columns: options.Columns = None,
+    task: options.TaskName = None,
+    shift: options.Shift = None,
+    encoding: options.Encoding = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Begin a labelling campaign: choose the first items, and keep everything that happens in one place."""
+    campaign = Campaign.create(
+        storage,
+        pool,
+        design,
+        objective=objective,
+        budget=budget,
+        seed=seed,
+        auxiliary=auxiliary,
+        items=items or "",
+        loss=options.check_loss(loss),
+        threshold=threshold,
+        activations=options.load_activations(activations),
+        pool_options=options.pool_options(columns, task, shift, encoding),
+        title=title,
+        labels_per_item=labels_per_item,
+        lease_seconds=60 * lease_minutes,
+        more_classes=options.split_list(classes or ""),
+    )
+    with campaign:
+        for note in campaign.pool.notes:
+            tell(f"note: {note}")
+        _show(campaign, as_json=as_json)
+
+
+def _show(campaign: Campaign, *, as_json: bool) -> None:
+    settings, drawn = campaign.settings, len(campaign.state.items)
+    if as_json:
+        show_json({"campaign": campaign.place, "drawn": drawn, **settings.as_record()})
+        return
+    wanted = "until you stop" if settings.budget is None else f"{settings.budget:,} labels"
+    print(f"'{settings.title}': {settings.design}, {wanted}, {settings.population:,} items; {drawn:,} are drawn")
+    print(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
+    print(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")

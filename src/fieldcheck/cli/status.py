@@ -1,0 +1,83 @@
+"""``fieldcheck status``: how far a campaign is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from fieldcheck.campaign import Campaign, Progress
+from fieldcheck.cli import campaigns, options
+from fieldcheck.cli.show import fitted, show_facts, show_json
+from fieldcheck.core.errors import LabelError
+from fieldcheck.core.estimate import Estimate
+
+
+def status(
+    storage: campaigns.Storage,
+    level: options.Level = 0.95,
+    pool: campaigns.PoolMoved = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show how far a campaign is: labels, open and skipped items, who labelled, and the estimate so far."""
+    with campaigns.open_campaign(storage, pool) as campaign:
+        progress, (found, why) = campaign.progress(), so_far(campaign, level=level)
+        if as_json:
+            show_json(_as_dict(campaign, progress, found))
+            return
+        console = Console(highlight=False, soft_wrap=True)
+        console.print(f"[bold]{escape(campaign.settings.title)}[/bold]: {escape(_headline(progress))}")
+        show_facts(console, facts_of(campaign, progress))
+        console.print(escape(fitted(console, why if found is None else found.sentence())))
+
+
+def so_far(campaign: Campaign, *, level: float) -> tuple[Estimate | None, str]:
+    """The estimate, or why there is none yet."""
+    try:
+        return campaign.estimate(level=level), ""
+    except LabelError as error:
+        return None, f"no estimate yet: {error.problem}"
+
+
+def _headline(progress: Progress) -> str:
+    if progress.closed:
+        return "closed"
+    if progress.complete:
+        return "complete"
+    return f"{progress.open + progress.disputed:,} items to label"
+
+
+def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
+    """Progress as pairs of what and how much."""
+    limit = "no limit" if progress.budget is None else f"a budget of {progress.budget:,}"
+    annotators = ", ".join(f"{name or '(no name)'} {count:,}" for name, count in progress.annotators.items())
+    rows = [
+        ("labelled", f"{progress.labelled:,} of {progress.drawn:,} drawn; {limit}"),
+        ("failures", f"{progress.failures:,}"),
+        ("skipped", f"{progress.skipped:,}"),
+        ("in hands", f"{progress.leased:,}"),
+        ("flagged", f"{progress.flagged:,}" if progress.flagged else ""),
+        ("disputed", f"{progress.disputed:,}: as many say one thing as another" if progress.disputed else ""),
+        ("annotators", annotators or "nobody yet"),
+        (
+            "agreement",
+            "" if math.isnan(progress.agreement) else f"{progress.agreement:.0%} of items with several labels",
+        ),
+        ("design", f"{campaign.settings.design}, seed {campaign.settings.seed}"),
+    ]
+    return [(name, words) for name, words in rows if words]
+
+
+def _as_dict(campaign: Campaign, progress: Progress, found: Estimate | None) -> dict[str, Any]:
+    settings = campaign.settings
+    return {
+        "campaign": campaign.place,
+        "title": settings.title,
+        "design": settings.design,
+        "seed": settings.seed,
+        **asdict(progress),
+        "estimate": None if found is None else found.to_dict(),
+    }

@@ -1,0 +1,410 @@
+"""The report of a campaign: the answer, how it came about, where the model fails, and how to check all of it."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fieldcheck.campaign import Campaign, Failure, Nonresponse, Point, Progress, slices
+from fieldcheck.campaign.content import Content
+from fieldcheck.campaign.gate import Ruling, Target, rule
+from fieldcheck.campaign.item_files import content_at
+from fieldcheck.campaign.slices import Slices
+from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
+from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
+from fieldcheck.core.interval import KINDS, Interval
+from fieldcheck.report.blocks import Answer, Block, Card, Commands, Gallery, Section
+from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
+from fieldcheck.report.numbers import count, percent, short
+from fieldcheck.report.page import page
+from fieldcheck.report.thumbnail import thumbnail
+
+SHOWN = 48
+"""Failures in the gallery."""
+
+CONFUSIONS = 10
+"""Pairs of classes in the table."""
+
+HEAVIEST = 6_000_000
+"""Bytes of pictures in a page."""
+
+LONGEST = 600
+"""Letters of a text in the gallery."""
+
+FEW_CLASSES = 20
+"""Predicted classes up to which the report shows each, unless told otherwise."""
+
+
+def campaign_page(
+    campaign: Campaign,
+    *,
+    level: float = 0.95,
+    by: Sequence[str] | None = None,
+    target: Target | None = None,
+    guarded: bool = False,
+) -> str:
+    """The report of a campaign, at any moment of it.
+
+    by
+        Columns to cut the pool by; None: by prediction, where there are few classes.
+    target
+        A requirement to hold the estimate against; ``guarded``: by the wider interval.
+    """
+    progress = campaign.progress()
+    try:
+        estimate = campaign.estimate(level=level)
+    except LabelError as error:
+        return _page_without_estimate(campaign, progress, error)
+    ruling = None if target is None else rule(estimate, target, guarded=guarded)
+    shown = estimate.as_metric(_metric(campaign, target))
+    return page(
+        campaign.settings.title,
+        answer=_answer(shown, ruling, progress, guarded=guarded),
+        lead=[_where_it_stands(progress, ruling)],
+        warnings=warnings_of(estimate),
+        sections=[
+            _promises(shown),
+            *_development(campaign, shown.metric, target, level=level),
+            *_failures(campaign),
+            *_parts(campaign, by, level=level),
+            *_unanswered(campaign, level=level),
+            *_people(progress),
+            _again(campaign, estimate),
+        ],
+        facts=facts_of(shown) | _origin(campaign),
+        version=estimate.versions.get("fieldcheck", ""),
+    )
+
+
+def _metric(campaign: Campaign, target: Target | None) -> str:
+    """The scale of the page: that of the requirement; of errors, else the one in the unit of the predictions."""
+    if target is not None:
+        return target.metric
+    readable: dict[str, str] = {"squared": "rmse", "absolute": "mae"}
+    return "accuracy" if campaign.settings.task == "classification" else readable[campaign.settings.loss]
+
+
+def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelError) -> str:
+    return page(
+        campaign.settings.title,
+        lead=[f"There is no estimate yet: {error.problem}.", _where_it_stands(progress, None)],
+        sections=[*_failures(campaign), *_people(progress)],
+        facts=_origin(campaign),
+        version=campaign.settings.versions.get("fieldcheck", ""),
+    )
+
+
+def _answer(estimate: Estimate, ruling: Ruling | None, progress: Progress, *, guarded: bool) -> Answer:
+    plain = answer_of(estimate)
+    skipped = (("items nobody could label", count(progress.skipped)),) if progress.skipped else ()
+    chart = _intervals_chart(estimate, None if ruling is None else ruling.target)
+    whole = replace(plain, chips=(*plain.chips, *skipped), chart=chart, sentence=_in_words(estimate))
+    if ruling is None:
+        return whole
+    words = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}[ruling.outcome]
+    how = " (by the guarded interval)" if guarded else ""
+    return replace(whole, verdict=f"{words}: {ruling.target}{how}", standing=ruling.outcome)
+
+
+def _intervals_chart(estimate: Estimate, target: Target | None) -> IntervalChart:
+    rows = [IntervalRow(name, estimate.value, one.low, one.high, trusted=one.trusted) for name, one in _both(estimate)]
+    title = f"Estimated {estimate.metric}"
+    if target is None:
+        return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=estimate.truth)
+    return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=target.bound, truth_label="required")
+
+
+def _both(estimate: Estimate) -> list[tuple[str, Interval]]:
+    """The interval, and the wider one where there is one."""
+    if estimate.guarded is None:
+        return [("interval", estimate.interval)]
+    return [("standard", estimate.interval), ("guarded", estimate.guarded)]
+
+
+def _in_words(estimate: Estimate) -> str:
+    """Accuracy as people picture it: so many wrong of a thousand, or of ten thousand where they are rare."""
+    low, value, high = (1 - one for one in (estimate.interval.high, estimate.value, estimate.interval.low))
+    if estimate.metric != "accuracy" or math.isnan(low + high) or not estimate.interval.trusted:
+        return estimate.sentence()
+    of = 1_000 if value >= 0.01 else 10_000
+    return (
+        f"Of {count(of)} items of this pool the model gets about {of * max(value, 0.0):.0f} wrong; anything from "
+        f"{of * max(low, 0.0):.0f} to {of * high:.0f} fits what was seen. To know this, people looked at "
+        f"{count(estimate.labels)} of {count(estimate.population)} items."
+    )
+
+
+def _where_it_stands(progress: Progress, ruling: Ruling | None) -> str:
+    open_items = count(progress.open + progress.disputed)
+    words = f"The campaign is still running: {open_items} items are waiting for a label."
+    if progress.closed or progress.complete:
+        words = f"The campaign is {'closed' if progress.closed else 'complete'}."
+    if ruling is None or not (reason := ruling.reason()):
+        return words
+    return f"{words} Not decided: {ruling.target}; {reason}."
+
+
+def _promises(estimate: Estimate) -> Section:
+    rows = tuple(
+        (name, *(_unbroken(written(estimate, bound)) for bound in (one.low, one.high)), _assumption(one))
+        for name, one in _both(estimate)
+    )
+    share = f"{100 * estimate.interval.level:g} %"
+    text = (
+        f"If the whole campaign were repeated many times with other random items, about {share} of such intervals "
+        f"would contain the {estimate.metric} of the whole pool. They speak about the {count(estimate.population)} "
+        "items of this pool, not about future data, and they take the labels to be right."
+    )
+    return Section(
+        "The promise",
+        (Table("intervals", f"{share} intervals", ("interval", "from", "to", "what it rests on"), rows),),
+        text,
+    )
+
+
+def _unbroken(number: str) -> str:
+    """A number that keeps its unit on its line."""
+    return number.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _assumption(interval: Interval) -> str:
+    words = "; ".join(filter(None, [KINDS[interval.kind], interval.note]))
+    return words + (f" ({interval.method})" if interval.method else "")
+
+
+def _development(campaign: Campaign, metric: str, target: Target | None, *, level: float) -> Iterator[Section]:
+    points = [_on_scale(campaign, point, metric) for point in campaign.development(level=level)]
+    if len(points) < 2:
+        return
+    line = Line(
+        "estimate",
+        x=tuple(float(point.labels) for point in points),
+        y=tuple(point.value for point in points),
+        low=tuple(point.low for point in points),
+        high=tuple(point.high for point in points),
+    )
+    chart = LineChart(
+        "development",
+        f"{metric.capitalize()} after each label",
+        "labels",
+        metric,
+        (line,),
+        reference=None if target is None else target.bound,
+        reference_label="" if target is None else "required",
+        note=f"The band is the {level:.0%} interval. Labels are counted in the order in which the items were drawn.",
+    )
+    yield Section("How it developed", (chart,))
+
+
+def _on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
+    """The point in another metric."""
+    first = metrics_of(campaign.settings.task, campaign.settings.loss)[0]
+    losses = [value if first == "mae" else 1 - value for value in (point.low, point.value, point.high)]
+    low, value, high = sorted(on_scale(metric, loss) for loss in losses)
+    return replace(point, low=low, value=value, high=high)
+
+
+def _failures(campaign: Campaign) -> Iterator[Section]:
+    found = campaign.failures()
+    if not found:
+        return
+    ordered = _telling_first(campaign, found)
+    blocks: list[Block] = [table] if (table := _confusions(found)) is not None else []
+    blocks.append(_gallery(campaign, ordered))
+    text = (
+        f"{count(len(found))} of the labelled items are failures. Items that look risky are drawn more often, so that "
+        "the share of failures among the labelled items says nothing about the whole pool: the estimate above does."
+    )
+    yield Section("Where it fails", tuple(blocks), text)
+
+
+def _telling_first(campaign: Campaign, found: Sequence[Failure]) -> list[Failure]:
+    """Large errors first; of classes, the confusions that were found most often."""
+    if campaign.settings.task == "regression":
+        return sorted(found, key=_offset, reverse=True)
+    often = Counter(_pair(one) for one in found)
+    return sorted(found, key=lambda one: (-often[_pair(one)], _pair(one)))
+
+
+def _offset(failure: Failure) -> float:
+    return abs(float(failure.label) - float(failure.prediction or 0.0))
+
+
+def _pair(failure: Failure) -> tuple[str, str]:
+    return failure.label, str(failure.prediction)
+
+
+def _confusions(found: Sequence[Failure]) -> Table | None:
+    """What was taken for what; None for numbers, and where nothing is known but that it was wrong."""
+    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and one.label != "wrong")
+    if not pairs:
+        return None
+    rows = tuple((truth, said, number) for (truth, said), number in pairs.most_common(CONFUSIONS))
+    rest = len(pairs) - len(rows)
+    return Table(
+        "confusions",
+        "What was taken for what",
+        ("true label", "the model said", "failures found"),
+        rows,
+        note=f"{count(rest)} further pairs were found less often." if rest else "",
+    )
+
+
+def _gallery(campaign: Campaign, found: Sequence[Failure]) -> Gallery:
+    cards, room = list[Card](), HEAVIEST
+    for failure in found[:SHOWN]:
+        cards.append(_card(campaign, failure, room=room))
+        room -= len(cards[-1].picture)
+    rest = len(found) - len(cards)
+    note = f"{count(rest)} more: fieldcheck failures {shlex.quote(campaign.place)} --out failing.csv" if rest else ""
+    return Gallery("failures", "Failures", tuple(cards), note)
+
+
+def _card(campaign: Campaign, failure: Failure, *, room: int) -> Card:
+    said = failure.prediction
+    truth = "not what the model said" if failure.label == "wrong" else failure.label
+    facts = [("truth", truth), ("model", said)] if isinstance(said, str) else [("truth", truth)]
+    if isinstance(said, float):
+        facts = [("truth", short(float(failure.label), 4)), ("model", short(said, 4))]
+    card = Card(failure.item, tuple(facts))
+    try:
+        content = content_at(campaign, failure.item)
+        return _with_picture(card, content, room=room) if content.kind == "image" else _with_words(card, content)
+    except (OSError, FieldcheckError):
+        return card
+
+
+def _with_picture(card: Card, content: Content, *, room: int) -> Card:
+    small = thumbnail(content.read())
+    if not small.content or len(small.content) > room:
+        return replace(card, text="(this picture cannot be shown here)")
+    return replace(card, picture=small.content, tiny=small.tiny)
+
+
+def _with_words(card: Card, content: Content) -> Card:
+    text = content.text if len(content.text) <= LONGEST else content.text[:LONGEST] + " …"
+    return replace(card, text=text, row=content.pairs)
+
+
+def _parts(campaign: Campaign, by: Sequence[str] | None, *, level: float) -> Iterator[Section]:
+    wanted = by if by is not None else _by_default(campaign)
+    labelled, _ = campaign.labelled()
+    found = list[Slices]()
+    for column in wanted:
+        try:
+            found.append(slices(labelled, campaign.pool, column, level=level, loss=campaign.settings.loss))
+        except SampleError:
+            if by is not None:
+                raise
+    blocks = [block for part in found for block in (part.chart(), part.table()) if block.rows]
+    if blocks:
+        yield Section("Parts of the pool", tuple(blocks))
+
+
+def _by_default(campaign: Campaign) -> tuple[str, ...]:
+    pool = campaign.pool
+    few = pool.predictions is not None and len(pool.classes) <= FEW_CLASSES
+    return ("prediction",) if few and pool.task == "classification" else ()
+
+
+def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
+    found = campaign.nonresponse(level=level)
+    if found is None:
+        return
+    reasons = tuple((reason or "(no reason given)", number) for reason, number in found.reasons.items())
+    blocks = (
+        Table("nonresponse", "What they may do to the estimate", ("if", "estimate", "from", "to"), _cases(found)),
+        Table("reasons", "Why", ("reason", "times"), reasons),
+    )
+    text = (
+        f"{count(found.count)} items were asked for, but nobody could label them. The estimate takes them to be like "
+        "the labelled ones; the other lines show how far that can be off."
+    )
+    yield Section("No answer", blocks, text)
+
+
+def _cases(found: Nonresponse) -> tuple[tuple[str, ...], ...]:
+    regression = found.if_wrong is None
+    cases = {
+        "they are like the labelled ones": found.estimate,
+        "the model makes no error on any of them"
+        if regression
+        else "the model is right on all of them": found.if_right,
+        "the model is wrong on all of them": found.if_wrong,
+    }
+    return tuple(
+        (words, *(_unbroken(written(one, value)) for value in (one.value, one.interval.low, one.interval.high)))
+        for words, one in cases.items()
+        if one is not None
+    )
+
+
+def _people(progress: Progress) -> Iterator[Section]:
+    several = not math.isnan(progress.agreement)
+    if len(progress.annotators) < 2 and not several:
+        return
+    rows = tuple((name or "(no name)", number) for name, number in sorted(progress.annotators.items()))
+    text = (
+        f"Where an item has several labels, all agree on {percent(progress.agreement, 0)} of them; the majority counts."
+        if several
+        else "Every item was labelled by one person."
+    )
+    if progress.disputed:
+        text += f" {count(progress.disputed)} items wait for one more label, because as many say one thing as another."
+    yield Section("Who labelled", (Table("people", "Labels by person", ("name", "labels"), rows),), text)
+
+
+def _again(campaign: Campaign, estimate: Estimate) -> Section:
+    place = shlex.quote(campaign.place)
+    lines = (
+        f"fieldcheck estimate {place} --json",
+        start_command(campaign),
+    )
+    text = (
+        f"The technique is {estimate.design_title} ({estimate.paper}). The campaign keeps everything that happened, in "
+        "order; from it, every number of this page follows on any machine. With the same pool, settings and seed, a "
+        "new campaign asks for the same first items."
+    )
+    return Section("How to check it", (Commands("commands", "The same numbers, and the same start", lines),), text)
+
+
+def start_command(campaign: Campaign) -> str:
+    """The command that starts such a campaign again."""
+    settings = campaign.settings
+    words = ["fieldcheck", "start", settings.pool_file or "POOL", "--campaign", "again.db", "--design", settings.design]
+    words += _given("--auxiliary", settings.auxiliary if settings.auxiliary not in ("none", "auto") else None)
+    words += _given("--budget", settings.budget) + _given("--seed", settings.seed) + _given("--items", settings.items)
+    words += _given("--labels-per-item", settings.labels_per_item if settings.labels_per_item > 1 else None)
+    return shlex.join([*words, *_reading(settings.pool_options)])
+
+
+def _given(option: str, value: object) -> list[str]:
+    return [] if value in (None, "") else [option, str(value)]
+
+
+def _reading(pool_options: Mapping[str, Any]) -> list[str]:
+    """How the pool is to be read, as options."""
+    words = [
+        word for role, name in (pool_options.get("columns") or {}).items() for word in ("--column", f"{role}={name}")
+    ]
+    words += [word for name in pool_options.get("shift") or () for word in ("--shift", name)]
+    return [*words, *_given("--task", pool_options.get("task")), *_given("--encoding", pool_options.get("encoding"))]
+
+
+def _origin(campaign: Campaign) -> dict[str, str]:
+    """Where it all is, for whoever checks it."""
+    settings = campaign.settings
+    facts = {
+        "campaign": f"{campaign.place}, {count(campaign.state.number)} events",
+        "pool": settings.pool_file,
+        "digest of the pool": settings.pool_digest,
+        "classes": count(len(settings.classes)) if settings.classes else "",
+        "labels per item": str(settings.labels_per_item),
+        "started with": ", ".join(f"{name} {version}" for name, version in settings.versions.items()),
+    }
+    return {name: words for name, words in facts.items() if words}

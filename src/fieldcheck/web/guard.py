@@ -1,0 +1,203 @@
+"""What every request passes before anything else looks at it, and what every answer carries."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
+
+log = logging.getLogger("fieldcheck.web")
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LARGEST_BODY = 64 * 1024
+SLOWEST_BODY = 10.0
+"""Seconds in which a body must have come."""
+
+READING = frozenset({"GET", "HEAD"})
+OPEN_PATHS = ("/assets/",)
+"""What is the same for everybody and holds nothing of a campaign."""
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+
+
+class RefusedError(Exception):
+    """Why a request is not looked at."""
+
+    def __init__(self, status: int, problem: str, *, hint: str = "") -> None:
+        super().__init__(problem)
+        self.status, self.problem, self.hint = status, problem, hint
+
+
+FAILED = RefusedError(500, "the server failed; this request was not carried out", hint="see its messages")
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Middleware that refuses requests which do not come from the page itself.
+
+    hosts
+        Names under which the server may be asked. Another name in the Host header is a site that has pointed its own
+        name at this machine (DNS rebinding), and would be allowed to read the answers.
+    token
+        What a visitor must know; None where the machine itself is the fence. It comes as a cookie, which the link
+        with the token sets, or as a bearer token.
+    """
+
+    app: App
+    hosts: frozenset[str]
+    token: str | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, _with_headers(send))
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._check(HTTPConnection(scope))
+            body = b"" if scope["method"] in READING else await _body(HTTPConnection(scope), receive)
+            await self.app(scope, _replayed(body, receive), send)
+        except RefusedError as refused:
+            await _answer(refused)(scope, receive, send)
+        except Exception:
+            # Here and not in the application, so that this answer, too, has its headers.
+            log.exception("%s %s failed", scope["method"], scope["path"])
+            await _answer(FAILED)(scope, receive, send)
+
+    def _check(self, request: HTTPConnection) -> None:
+        self._check_host(request.headers.get("host", ""))
+        _check_origin(request)
+        if request.scope["method"] not in READING:
+            _check_json(request.headers.get("content-type", ""))
+        # Without its cookie the page still comes, empty, with status 401: see `pages`.
+        path = request.scope["path"]
+        if path != "/" and not path.startswith(OPEN_PATHS) and not knows(request, self.token):
+            raise RefusedError(401, "no token, or a wrong one", hint="open the link that `fieldcheck label` printed")
+
+    def _check_host(self, host: str) -> None:
+        if host_name(host) not in self.hosts:
+            raise RefusedError(
+                421, "this server does not answer to that name", hint="--allow-host NAME, if it is meant to"
+            )
+
+
+def knows(request: HTTPConnection, token: str | None) -> bool:
+    """Whether whoever asks has the token."""
+    if token is None:
+        return True
+    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+    return any(same(given, token) for given in (request.cookies.get(cookie_name(token), ""), bearer))
+
+
+def _answer(refused: RefusedError) -> JSONResponse:
+    return JSONResponse({"error": {"problem": refused.problem, "rule": "", "hint": refused.hint}}, refused.status)
+
+
+def same(one: str, other: str) -> bool:
+    """Equality that takes as long for a near miss as for any other."""
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def cookie_name(token: str) -> str:
+    """Its own for every token: cookies do not know ports, and two campaigns on one machine must not share one."""
+    return "fieldcheck_" + hashlib.sha256(token.encode()).hexdigest()[:12]
+
+
+def host_name(host: str) -> str:
+    """A Host header without its port, in small letters; empty where it is none."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "") if host and not set(host) & set("/@?#\\ ") else ""
+    except ValueError:
+        return ""
+
+
+def _check_origin(request: HTTPConnection) -> None:
+    site = request.headers.get("sec-fetch-site", "none")
+    navigates = request.scope["method"] in READING and request.scope["path"] == "/"
+    if not navigates and site not in ("same-origin", "none"):
+        raise RefusedError(403, "another site asked for this")
+    origin = request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+        raise RefusedError(403, "another site asked for this")
+
+
+def _check_json(media: str) -> None:
+    # A form or plain text can be sent by any site without asking; JSON cannot.
+    if media.partition(";")[0].strip().lower() != "application/json":
+        raise RefusedError(415, "only JSON is taken", hint="content-type: application/json")
+
+
+async def _body(request: HTTPConnection, receive: Receive) -> bytes:
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST_BODY:
+        raise _too_large()
+    try:
+        return await asyncio.wait_for(_read(receive), SLOWEST_BODY)
+    except TimeoutError:
+        raise RefusedError(408, "the request did not arrive in time") from None
+
+
+async def _read(receive: Receive) -> bytes:
+    """The body, counted while it comes: a length that was promised, or none, proves nothing."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise RefusedError(400, "the connection was lost")
+        body += message.get("body", b"")
+        if len(body) > LARGEST_BODY:
+            raise _too_large()
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _too_large() -> RefusedError:
+    return RefusedError(413, f"the request is larger than {LARGEST_BODY // 1024} KB")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body that was read already, then whatever the connection says."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return again
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = {name for name, _ in message["headers"]}
+            ours = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given]
+            message["headers"] = [*message["headers"], *ours]
+        await send(message)
+
+    return sending

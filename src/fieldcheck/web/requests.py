@@ -1,0 +1,73 @@
+"""What the page may send: checked in shape here, in meaning by the campaign."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("control characters are not taken")
+    return text
+
+
+Key = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F-]{16,64}$")]
+"""Made by the page, once for each thing that it wants done: a second delivery is recognised by it."""
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80), AfterValidator(_printable)]
+Item = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
+
+
+class Asked(BaseModel):
+    """Whatever the page sends says for which campaign and by whom.
+
+    campaign
+        A page that was left open may find another campaign at the same address: its labels must not end up there.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    campaign: str
+    by: Name
+
+
+class Next(Asked):
+    """Ask for items; ``prediction`` asks for what the model said about them, too."""
+
+    n: Annotated[int, Field(ge=1, le=50)] = 1
+    prediction: bool = False
+
+
+class Act(Asked):
+    """Something about one item."""
+
+    key: Key
+    item: Item
+
+
+class Label(Act):
+    label: (
+        Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+        | Annotated[float, Field(strict=True, allow_inf_nan=False)]
+    )
+
+
+class Skip(Act):
+    reason: Words = ""
+
+
+class Flag(Act):
+    note: Words = ""
+
+
+class Undo(Act):
+    """Take back one's own label or skip."""
+
+
+class Release(Asked):
+    """Give back items that were not looked at."""
+
+    items: Annotated[list[Item], Field(max_length=50)]

@@ -1,0 +1,346 @@
+// The labelling page: which item is on the table, what was answered, what happens on which key.
+
+import {answersFor} from "./answers.js";
+import {call} from "./api.js";
+import {ask, at, count, make} from "./dom.js";
+import {preload, view, zoom} from "./item.js";
+import {Live} from "./live.js";
+import {Outbox} from "./outbox.js";
+import {Panel} from "./panel.js";
+import {storage} from "./storage.js";
+import {toggleTheme, wearTheme} from "./theme.js";
+
+const AHEAD = 5; // items to hold ahead
+const LOW = 3; // with fewer than these, ask for more
+const REMEMBERED = 30;
+const LONG = 20_000;
+const RETRY = 2_000;
+const REASONS = ["unreadable", "several answers fit", "none of the classes fits", "I do not know"];
+const NAME = "fieldcheck/name";
+
+class Desk {
+  constructor(campaign, by) {
+    this.campaign = campaign;
+    this.by = by;
+    this.queue = [];
+    this.current = null;
+    this.done = new Set();
+    this.asking = false;
+    this.why = "";
+    this.historyPlace = `fieldcheck/${campaign.campaign}/history`;
+    this.history = storage.load(this.historyPlace, []);
+    this.showing = campaign.show_prediction || campaign.answers === "right-wrong";
+    this.answers = answersFor(campaign, (label, event) => this.answer(label, event));
+    this.outbox = new Outbox(campaign.campaign, {
+      changed: () => this.showSaved(), delivered: entry => this.delivered(entry), refused: (entry, error) => this.refused(entry, error),
+    });
+    this.panel = new Panel(campaign, () => call("/api/failures"));
+    this.live = new Live(state => this.heard(state));
+  }
+
+  begin() {
+    at("answer").replaceChildren(...this.answers.parts);
+    at("show").hidden = !this.campaign.has_predictions || this.campaign.answers === "right-wrong";
+    at("show").setAttribute("aria-pressed", String(this.showing));
+    this.outbox.deliver();
+    this.render();
+    this.fetch();
+    this.live.begin();
+  }
+
+  // Items
+
+  async fetch() {
+    if (this.asking || this.queue.length >= LOW) return;
+    this.asking = true;
+    try {
+      const held = this.queue.length + this.outbox.answered.size + (this.current ? 1 : 0);
+      const said = await call("/api/next", {campaign: this.campaign.campaign, by: this.by, n: Math.min(held + AHEAD, 50), prediction: this.showing});
+      this.why = said.why;
+      this.take(said.items);
+    } catch (error) {
+      this.why = error.status ? "trouble" : "offline";
+      this.trouble = error;
+      setTimeout(() => this.fetch(), RETRY);
+    } finally {
+      this.asking = false;
+    }
+    if (!this.current) this.advance();
+  }
+
+  take(items) {
+    const answered = this.outbox.answered;
+    const known = new Set([...this.queue, this.current].filter(Boolean).map(item => item.id));
+    const fresh = items.filter(item => !known.has(item.id) && !answered.has(item.id) && !this.done.has(item.id));
+    fresh.forEach(preload);
+    this.queue.push(...fresh);
+  }
+
+  advance() {
+    this.current = this.queue.shift() ?? null;
+    this.render();
+  }
+
+  render() {
+    const item = this.current;
+    at("item").replaceChildren(...(item ? view(item) : this.rest()));
+    at("answer").hidden = !item;
+    at("actions").hidden = !item && !this.history.length;
+    for (const id of ["skip", "skip-why", "flag"]) at(id).disabled = !item;
+    at("undo").disabled = !this.history.length;
+    this.renderSaid();
+    this.renderLast();
+    at("announce").textContent = item ? `Item ${item.id}` : "";
+    if (item && this.answers.focus && matchMedia("(pointer: fine)").matches) this.answers.focus();
+  }
+
+  renderSaid() {
+    const said = at("said");
+    const known = this.current && this.showing && this.current.prediction !== null && this.current.prediction !== undefined;
+    said.hidden = !known;
+    if (known) said.replaceChildren("The model says ", make("b", {dir: "auto"}, this.current.prediction));
+  }
+
+  renderLast() {
+    const last = this.history.at(-1);
+    const words = last && (last.path === "/api/skip" ? "skipped" : `“${last.label}”`);
+    at("last").textContent = last ? `Before: ${last.item.id}, ${words}${this.outbox.answered.has(last.item.id) ? "" : ", saved"}` : "";
+  }
+
+  /** What is on the table when there is no item. */
+  rest() {
+    const waiting = this.outbox.waiting;
+    const [title, text] = {
+      done: ["All done", "Every item that was chosen has its label. Thank you."],
+      closed: ["Closed", "This campaign takes no more labels."],
+      waiting: ["One moment", "Others hold the last items of this round. New ones come as soon as they are done."],
+      offline: ["No connection", waiting ? `${count(waiting, "label")} waiting here; they are delivered when the server is back.` : "The server does not answer. Trying again."],
+      trouble: ["This did not work", this.trouble?.message ?? ""],
+    }[this.why] ?? ["Choosing items …", ""];
+    const mark = {done: "✓", closed: "✓"}[this.why];
+    return [make("div", {class: "rest", "data-why": this.why || "loading"},
+      mark && make("p", {class: "mark", "aria-hidden": "true"}, mark), make("h2", {}, title), make("p", {}, text))];
+  }
+
+  // Answers
+
+  answer(label, event) {
+    this.settle("/api/label", {label}, event);
+  }
+
+  skip(reason = "", event = undefined) {
+    this.settle("/api/skip", {reason}, event);
+  }
+
+  settle(path, fields, event) {
+    if (!this.current) return;
+    const {picture, ...item} = this.current;
+    this.remember([...this.history, {path, item, label: fields.label ?? ""}].slice(-REMEMBERED));
+    this.done.add(item.id);
+    this.outbox.add(path, {by: this.by, item: item.id, ...fields});
+    // After a click, space must mean skip again, and not the button that was clicked.
+    if (event?.detail) at("stage").focus({preventScroll: true});
+    this.advance();
+    this.fetch();
+  }
+
+  /** What can be undone, also after a reload; long texts would leave no room for labels that wait. */
+  remember(history) {
+    this.history = history;
+    storage.save(this.historyPlace, history.filter(past => JSON.stringify(past).length < LONG));
+  }
+
+  undo() {
+    const last = this.history.at(-1);
+    if (!last) return;
+    this.remember(this.history.slice(0, -1));
+    this.done.delete(last.item.id);
+    this.outbox.add("/api/undo", {by: this.by, item: last.item.id});
+    if (this.current) this.queue.unshift(this.current);
+    this.queue = this.queue.filter(item => item.id !== last.item.id);
+    this.current = last.item;
+    this.render();
+  }
+
+  flag() {
+    if (!this.current) return;
+    this.outbox.add("/api/flag", {by: this.by, item: this.current.id, note: ""});
+    this.notice(`${this.current.id} is flagged: somebody will look at it again.`, "calm");
+  }
+
+  async skipBecause() {
+    if (!this.current) return;
+    at("why-field").value = "";
+    if (await ask(at("why")) === "skip") this.skip(at("why-field").value);
+  }
+
+  async togglePrediction() {
+    if (!this.showing && await ask(at("warn")) !== "show") return;
+    this.showing = !this.showing;
+    at("show").setAttribute("aria-pressed", String(this.showing));
+    if (!this.showing) return this.render();
+    const kept = this.current;
+    this.queue = [];
+    this.current = null;
+    await this.fetch();
+    if (!this.current && kept) this.current = kept;
+    this.render();
+  }
+
+  delivered(entry) {
+    if (entry.path !== "/api/flag") this.fetch();
+    this.renderLast();
+  }
+
+  refused(entry, error) {
+    this.done.delete(entry.body.item);
+    this.remember(this.history.filter(past => past.item.id !== entry.body.item));
+    this.notice(`Not saved: ${error.message}. ${error.hint ? `Try: ${error.hint}` : error.rule}`, "bad");
+    this.render();
+  }
+
+  // What is said to the person
+
+  heard(state) {
+    this.panel.show(state);
+    if (!this.current) this.fetch();
+  }
+
+  showSaved() {
+    const {waiting, trouble, lasting} = this.outbox;
+    const saved = at("saved");
+    const [kind, text] =
+      trouble && waiting ? ["late", `${count(waiting, "label")} waiting: ${trouble.message}`] :
+      waiting ? ["busy", "Saving …"] :
+      this.history.length ? ["good", "Saved"] : ["", ""];
+    saved.className = `saved ${kind}`;
+    if (saved.textContent !== text) saved.textContent = text;
+    if (!lasting && waiting) this.notice("This browser keeps nothing: do not close the page before all is saved.", "bad");
+    this.renderLast();
+    if (!this.current) at("item").replaceChildren(...this.rest());
+  }
+
+  notice(text, kind) {
+    const note = make("p", {class: `notice ${kind}`}, text, make("button", {type: "button", class: "quiet", "aria-label": "Dismiss", onclick: () => note.remove()}, "×"));
+    at("notices").replaceChildren(note);
+    if (kind === "calm") setTimeout(() => note.remove(), 4_000);
+  }
+
+  /** Give back what was not looked at, so that others need not wait for it. */
+  release() {
+    const items = [this.current, ...this.queue].filter(Boolean).map(item => item.id);
+    if (!items.length) return;
+    const body = JSON.stringify({campaign: this.campaign.campaign, by: this.by, items});
+    navigator.sendBeacon("/api/release", new Blob([body], {type: "application/json"}));
+  }
+
+  // Keys
+
+  press(event) {
+    const typing = event.target.matches("input, textarea, select");
+    const onButton = event.target.matches("button, a, summary, [role=option]");
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
+    if (typing && !this.keyOfNumberField(event)) return;
+    if (onButton && [" ", "Enter"].includes(event.key)) return;
+    if (this.command(event)) event.preventDefault();
+  }
+
+  /** The field for a number needs no letters but e, and no space: the other keys keep their meaning in it. */
+  keyOfNumberField(event) {
+    if (event.target.id !== "number") return false;
+    return [" ", "f", "h", "?"].includes(event.key) || (event.key === "Backspace" && !event.target.value);
+  }
+
+  command(event) {
+    const commands = {
+      " ": () => event.shiftKey ? this.skipBecause() : this.skip(),
+      Backspace: () => this.undo(), f: () => this.flag(), F: () => this.flag(),
+      h: () => this.help(), H: () => this.help(), "?": () => this.help(), z: () => this.zoom(),
+    };
+    if (commands[event.key]) {
+      commands[event.key]();
+      return true;
+    }
+    return Boolean(this.current) && this.answers.press(event.key);
+  }
+
+  zoom() {
+    const frame = at("item").querySelector(".frame");
+    if (frame) zoom(frame);
+  }
+
+  help() {
+    const rows = [
+      ...this.answers.help(), ["space", "skip; with shift, and say why"], ["backspace", "undo your last answer"],
+      ["f", "flag: look at this again"], ["z", "zoom a picture"], ["h or ?", "this help"],
+    ];
+    at("help-keys").replaceChildren(...rows.flatMap(([key, text]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, text)]));
+    ask(at("help"));
+  }
+}
+
+async function nameOf(given) {
+  at("name-field").value = given ?? "";
+  let name = "";
+  while (!name) {
+    await ask(at("name"));
+    name = at("name-field").value.trim() || given || "";
+  }
+  storage.set(NAME, name);
+  return name;
+}
+
+function show(title, text) {
+  at("item").replaceChildren(make("div", {class: "rest", "data-why": "trouble"}, make("h2", {}, title), make("p", {}, text)));
+}
+
+/** The campaign behind this page, as soon as the server answers. */
+async function theCampaign() {
+  for (;;) {
+    try {
+      return await call("/api/campaign");
+    } catch (error) {
+      if (error.status === 401) show("This page needs its link", "Open the link with the token that was printed when the server was started.");
+      else show("No connection", `${error.message}. Trying again; labels that wait in this browser are kept.`);
+      await new Promise(resolve => setTimeout(resolve, RETRY));
+    }
+  }
+}
+
+function listen(desk) {
+  const click = (id, action) => at(id).addEventListener("click", event => {
+    action(event);
+    if (event.detail) at("stage").focus({preventScroll: true});
+  });
+  click("undo", () => desk.undo());
+  click("skip", event => desk.skip("", event));
+  click("skip-why", () => desk.skipBecause());
+  click("flag", () => desk.flag());
+  click("show", () => desk.togglePrediction());
+  click("open-help", () => desk.help());
+  at("who").addEventListener("click", async () => { await nameOf(desk.by); location.reload(); });
+  addEventListener("keydown", event => desk.press(event));
+  addEventListener("pagehide", () => desk.release());
+  addEventListener("pageshow", event => event.persisted && location.reload());
+  at("why-choices").replaceChildren(...REASONS.map(text => make("button", {
+    type: "button", class: "choice", onclick: () => { at("why-field").value = text; at("why").close("skip"); },
+  }, text)));
+}
+
+async function begin() {
+  wearTheme();
+  at("theme").addEventListener("click", toggleTheme);
+  if (matchMedia("(max-width: 900px)").matches) at("panel").open = false;
+  const campaign = await theCampaign();
+  document.title = `${campaign.title}: label`;
+  at("title").textContent = campaign.title;
+  at("item").replaceChildren();
+  const by = storage.get(NAME) ?? await nameOf(null);
+  at("who").hidden = false;
+  at("who").textContent = by;
+  const desk = new Desk(campaign, by);
+  listen(desk);
+  desk.begin();
+}
+
+begin();

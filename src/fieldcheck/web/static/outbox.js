@@ -1,0 +1,91 @@
+// What was done and is not known to be stored yet: delivered in order, each thing exactly once.
+//
+// Every entry has a key that the server remembers. An answer that got lost on its way back is asked for again with the
+// same key, and nothing is done twice. Entries lie in the browser's storage until they are acknowledged.
+
+import {call} from "./api.js";
+import {storage, uuid} from "./storage.js";
+
+const SHORTEST = 1_000;
+const LONGEST = 15_000;
+
+export class Outbox {
+  #prefix;
+  #on;
+  #running = false;
+  #timer = 0;
+  #delay = SHORTEST;
+  #made = 0;
+
+  /** `on`: changed(), delivered(entry), refused(entry, error). */
+  constructor(campaign, on) {
+    this.campaign = campaign;
+    this.trouble = null;
+    this.lasting = true;
+    this.#prefix = `fieldcheck/${campaign}/out/`;
+    this.#on = on;
+    addEventListener("online", () => this.deliver());
+    addEventListener("storage", event => event.key?.startsWith(this.#prefix) && on.changed());
+  }
+
+  get entries() {
+    return storage.keys(this.#prefix).map(place => ({place, ...storage.load(place, {})})).filter(entry => entry.body);
+  }
+
+  get waiting() { return this.entries.length; }
+
+  /** Items with an answer on its way: the newest word about them is a label or a skip. */
+  get answered() {
+    const last = new Map(this.entries.filter(entry => entry.path !== "/api/flag").map(e => [e.body.item, e.path]));
+    return new Set([...last].filter(([, path]) => path !== "/api/undo").map(([item]) => item));
+  }
+
+  add(path, fields) {
+    const body = {campaign: this.campaign, key: uuid(), ...fields};
+    const order = `${String(Date.now()).padStart(15, "0")}-${String(this.#made++).padStart(6, "0")}`;
+    this.lasting = storage.save(`${this.#prefix}${order}-${body.key}`, {path, body});
+    this.#on.changed();
+    this.deliver();
+    return body.key;
+  }
+
+  async deliver() {
+    if (this.#running) return;
+    this.#running = true;
+    clearTimeout(this.#timer);
+    try {
+      for (let entry = this.entries[0]; entry; entry = this.entries[0]) {
+        if (!await this.#send(entry)) return;
+      }
+    } finally {
+      this.#running = false;
+      this.#on.changed();
+    }
+  }
+
+  /** False where it has to be tried again later. */
+  async #send(entry) {
+    try {
+      await call(entry.path, entry.body);
+      this.#settled(entry);
+      this.#on.delivered(entry);
+    } catch (error) {
+      if (error.passing) {
+        this.trouble = error;
+        this.#timer = setTimeout(() => this.deliver(), this.#delay);
+        this.#delay = Math.min(2 * this.#delay, LONGEST);
+        return false;
+      }
+      this.#settled(entry);
+      this.#on.refused(entry, error);
+    }
+    this.#on.changed();
+    return true;
+  }
+
+  #settled(entry) {
+    storage.remove(entry.place);
+    this.trouble = null;
+    this.#delay = SHORTEST;
+  }
+}
