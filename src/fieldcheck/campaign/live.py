@@ -13,7 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import sources
@@ -490,9 +489,14 @@ class Campaign:
         return self._remembered("failures", state.changed, lambda: self._make_failures(state))
 
     def _make_failures(self, state: State) -> list[Failure]:
-        offsets, _ = self._sheet(state).offsets(self._answers(state))
-        failed = np.isfinite(offsets) & (offsets > self.settings.threshold)
-        return [self._failure(item) for item, wrong in zip(state.items.values(), failed, strict=True) if wrong]
+        labelled = (item for item in state.items.values() if item.verdict == "labelled")
+        return [self._failure(item) for item in labelled if self._is_failure(item)]
+
+    def _is_failure(self, item: ItemState) -> bool:
+        said = self.prediction_of(item.position)
+        if isinstance(said, float):
+            return abs(float(item.label) - said) > self.settings.threshold
+        return item.label == "wrong" if said is None else item.label != said
 
     def _failure(self, item: ItemState) -> Failure:
         mark = next((mark for mark in item.labels if mark.text == item.label), item.labels[0])

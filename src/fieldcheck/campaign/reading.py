@@ -38,7 +38,7 @@ def read_label(typed: str, item: str, settings: Settings, *, prediction: str | f
 
 def meaning(label: str, classes: tuple[str, ...]) -> Meaning:
     """What a label that was read says, where it is not a class or a number."""
-    if label in classes or label not in ("right", "wrong"):
+    if label not in ("right", "wrong") or label in classes:
         return "as read"
     return "wrong" if label == "wrong" else "right"
 
