@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fieldcheck.campaign import Campaign, label_csv, label_studio
+from fieldcheck.campaign import Campaign, Saying, label_csv, label_studio
 from fieldcheck.campaign.entries import Entry, Fault
 from fieldcheck.campaign.exchange import read_entries
 from fieldcheck.campaign.intake import Intake, prepare, take
@@ -334,22 +334,38 @@ def test_numbers_are_checked(tmp_path: Path) -> None:
     assert (len(found.new), found.faulty) == (1, 3)
 
 
-def test_a_store_that_fails_on_the_way_says_how_far_it_came(
+def test_a_store_that_fails_takes_nothing_of_the_file(
     campaign: Campaign, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A file is one change of the campaign: it is stored as a whole or not at all."""
     found = prepare(campaign, read_entries(label_file(tmp_path, *[(name, "cat") for name in ids])))
-    real, told = campaign.tell, []
+    before = campaign.refresh().number
+    assert take(campaign, found) == len(ids)
+    assert campaign.refresh().number == before + len(ids)
 
-    def failing(item: str, label: str, *, by: str = "") -> object:
-        if len(told) == 3:
-            raise StoreError("the disk is full")
-        told.append(item)
-        return real(item, label, by=by)
+    def failing(events: object, *, seen: int) -> object:
+        raise StoreError("the disk is full")
 
-    monkeypatch.setattr(campaign, "tell", failing)
-    with pytest.raises(StoreError, match="3 of 10 labels"):
-        take(campaign, found)
-    assert set(labels_of(campaign)) == set(told)
+    changed = prepare(campaign, read_entries(label_file(tmp_path, *[(name, "dog") for name in ids])))
+    monkeypatch.setattr(campaign._store, "append", failing)
+    with pytest.raises(StoreError):
+        take(campaign, changed)
+    assert campaign.refresh().number == before + len(ids)
+
+
+def test_one_bad_saying_stops_all(campaign: Campaign, ids: list[str]) -> None:
+    before = campaign.refresh().number
+    with pytest.raises(LabelError):
+        campaign.tell_all([Saying(ids[0], "cat"), Saying(ids[1], "no such class")])
+    assert campaign.refresh().number == before
+    assert [event.kind for event in campaign.tell_all([Saying(ids[0], "cat"), Saying(ids[1], reason="dark")])] == [
+        "labelled",
+        "skipped",
+    ]
+    assert campaign.tell_all([Saying(ids[0], "cat"), Saying(ids[1], reason="dark")]) == []
+    campaign.close()
+    with pytest.raises(CampaignError):
+        campaign.tell_all([Saying(ids[2], "cat")])
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from([*CLASSES, "right", "?", "nonsense", ""])), max_size=25))

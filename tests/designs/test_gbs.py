@@ -116,3 +116,16 @@ def test_with_replacement_items_may_repeat() -> None:
     repeated = [Gbs(k=2, replace=True).draw(frame(chi), np.zeros(4), budget=4, seed=s).to_label() for s in range(50)]
     assert sample.draws == 4
     assert min(len(items) for items in repeated) < 4
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_items_that_nobody_could_label_are_passed_over(task) -> None:
+    """A stratum whose labels never come is not drawn from for ever, nor never again."""
+    losses = np.where(scattered(60, step=613) < 0.3, 1.0, 0.0) if task == "classification" else scattered(60, step=91)
+    losses = np.where(scattered(60, step=47) < 0.3, np.inf, losses)
+    sample = Gbs(k=3).draw(frame(task=task), losses, budget=40, seed=1)
+    assert sample.complete
+    assert sample.draws == 40
+    assert len(set(sample.per_draw["stratum"][3:].tolist())) == 3
+    lost = Gbs(k=3).draw(frame(task=task), np.full(60, np.inf), budget=20, seed=1)
+    assert lost.draws == 20

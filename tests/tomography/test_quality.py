@@ -20,6 +20,7 @@ from fieldcheck.tomography.plan import count_of_order
 from fieldcheck.tomography.quality import Quality, measure_quality, over_orders
 from fieldcheck.tomography.quality_features import OnnxFeatures, hashed_tokens, of_model, pixels
 from fieldcheck.tomography.quality_measures import MEASURES, measure_named
+from fieldcheck.tomography.run import Run
 from fieldcheck.tomography.scores.bleu import sentence_bleu
 from fieldcheck.tomography.scores.kid import kid
 from fieldcheck.tomography.scores.token_f1 import token_f1
@@ -153,8 +154,6 @@ def test_a_run_finds_its_quality(tmp_path: Path) -> None:
     assert (again.measure, again.notes, again.error) == (found.measure, found.notes, found.error)
     assert np.array_equal(again.tests, found.tests)
     assert again.predicted == pytest.approx(found.predicted, rel=1e-6)
-    from fieldcheck.tomography.run import Run
-
     none = np.zeros(0, dtype=np.int64)
     run = Run(SPACE, Outcomes(none, none, np.zeros(0)), folder=tmp_path)
     assert run.quality == pytest.approx(again.predicted)

@@ -6,7 +6,7 @@ from fieldcheck.campaign.assess import assess, estimate
 from fieldcheck.campaign.choose import build_design, choose, load_pool
 from fieldcheck.campaign.compare import compare
 from fieldcheck.campaign.field import Field
-from fieldcheck.campaign.live import Campaign
+from fieldcheck.campaign.live import Campaign, Saying
 from fieldcheck.campaign.metrics import metrics
 from fieldcheck.campaign.plan import plan
 from fieldcheck.campaign.progress import Failure, Nonresponse, Point, Progress
@@ -32,6 +32,7 @@ __all__ = [
     "Outcome",
     "Point",
     "Progress",
+    "Saying",
     "Settings",
     "Sheet",
     "State",

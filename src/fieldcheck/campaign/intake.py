@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from fieldcheck.campaign.answers import Answer, is_lost
 from fieldcheck.campaign.entries import Entry, Fault
-from fieldcheck.campaign.live import EFFORTLESS, Campaign
+from fieldcheck.campaign.live import EFFORTLESS, Campaign, Saying
 from fieldcheck.campaign.reading import checked_text, read_label
 from fieldcheck.campaign.sheet_files import find_id, spellings
 from fieldcheck.campaign.state import ItemState, Mark
-from fieldcheck.core.errors import CampaignError, FieldcheckError, LabelError, PoolError
+from fieldcheck.core.errors import CampaignError, LabelError, PoolError
 
 KEPT = 100
 """Faults, and disagreements, that are kept word by word; the others are counted."""
@@ -82,25 +82,10 @@ def prepare(campaign: Campaign, entries: Iterable[Entry | Fault], *, by: str = "
 
 
 def take(campaign: Campaign, intake: Intake) -> int:
-    """Record what fits; the number of labels and skips that were stored."""
+    """Record what fits, all of it or nothing; the number of labels and skips that were stored."""
     wanted = (*intake.new, *intake.corrections)
-    for done, given in enumerate(wanted):
-        try:
-            _tell(campaign, given)
-        except FieldcheckError as error:
-            raise type(error)(
-                f"{error.problem}; {done:,} of {len(wanted):,} labels of the file were stored before that",
-                rule=error.rule,
-                hint="mend it and import the file again: nothing is taken twice",
-            ) from error
-    return len(wanted)
-
-
-def _tell(campaign: Campaign, given: Given) -> None:
-    if given.skipped:
-        campaign.skip(given.item, given.reason, by=given.by)
-    else:
-        campaign.tell(given.item, given.typed, by=given.by)
+    sayings = [Saying(one.item, "" if one.skipped else one.typed, one.by, one.reason) for one in wanted]
+    return len(campaign.tell_all(sayings))
 
 
 class _Sorting:

@@ -8,7 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -62,6 +62,16 @@ SAID = ("label", "reason", "note")
 
 SEARCHED = 5_000
 """Ids of the pool that are searched for a similar one."""
+
+
+@dataclass(frozen=True)
+class Saying:
+    """What somebody says about an item: a label, or, where it is empty, that there is none, and why."""
+
+    item: str
+    label: str = ""
+    by: str = ""
+    reason: str = ""
 
 
 class Campaign:
@@ -307,6 +317,33 @@ class Campaign:
 
         return self._mark("labelled", item, by, key, said)
 
+    def tell_all(self, sayings: Sequence[Saying]) -> list[Event]:
+        """Record many labels and skips at once: all of them, or none where one cannot be taken.
+
+        What stands already is not recorded again.
+        """
+        checked = [_checked(saying) for saying in sayings]
+        return self._decided(lambda state: self._tell_all(state, checked))
+
+    def _tell_all(self, state: State, sayings: Sequence[Saying]) -> list[Event]:
+        self._check_open(state)
+        events = [self._event(self._entry(state, saying.item), saying) for saying in sayings]
+        new = [event for event in events if self._repeated(state.items[event.item], event) is None]
+        return self._append(new) if new else []
+
+    def _event(self, entry: ItemState, saying: Saying) -> Event:
+        said: dict[str, Any] = {"reason": saying.reason}
+        if saying.label:
+            prediction = self.prediction_of(entry.position)
+            meant = read_label(saying.label, saying.item, self.settings, prediction=prediction)
+            said = {"label": meant, "typed": saying.label}
+        kind: Happening = "labelled" if saying.label else "skipped"
+        return Event(kind, key=_new_key(), item=saying.item, by=saying.by, at=self._clock(), data=said)
+
+    def _check_open(self, state: State) -> None:
+        if state.closed:
+            raise CampaignError("this campaign is closed", rule="nothing is taken any more", hint="start another")
+
     def skip(self, item: str, reason: str = "", *, by: str = "", key: str | None = None) -> Event:
         """Record that an item cannot be labelled: it is kept, with the reason, and reported as non-response."""
         said = {"reason": checked_words(reason, "the reason")}
@@ -367,8 +404,7 @@ class Campaign:
             entry = self._entry(state, wish.item)
             if wish.key in self._keys:
                 return _same(self._keys[wish.key], replace(wish, data=said(entry, wish.by) if kind in SAYING else {}))
-            if state.closed:
-                raise CampaignError("this campaign is closed", rule="nothing is taken any more", hint="start another")
+            self._check_open(state)
             event = replace(wish, data=said(entry, wish.by), at=self._clock())
             if not key and (repeated := self._repeated(entry, event)) is not None:
                 return repeated
@@ -533,6 +569,15 @@ class Campaign:
                 rule="the same items, predictions and auxiliary variables",
                 hint=f"the original pool, {self.settings.pool_file or 'as it was'}",
             )
+
+
+def _checked(saying: Saying) -> Saying:
+    return Saying(
+        saying.item,
+        checked_words(saying.label, "the label"),
+        checked_text(saying.by, "the name"),
+        checked_words(saying.reason, "the reason"),
+    )
 
 
 def _new_key() -> str:

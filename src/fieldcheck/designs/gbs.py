@@ -131,6 +131,8 @@ class _Walk:
             loss = math.nan if losses is None else float(losses[item])
             if math.isnan(loss):
                 return False
+            if math.isinf(loss):  # nobody could label it
+                continue
             self.labels[p] += 1
             self.sums[p] += loss
             self.squares[p] += loss * loss
@@ -140,13 +142,15 @@ class _Walk:
         """How fast the variance of the estimate falls with one more label: ``N_p² v_p / n_p²``, one per stratum."""
         spread = self._pooled_spread()
         return [
-            size * size * self.variance(n, total, square, spread) / (n * n) if n < limit else -math.inf
-            for size, n, total, square, limit in zip(self.sizes, drawn, self.sums, self.squares, room, strict=True)
+            size * size * self.variance(labels, total, square, spread) / (n * n) if n < limit else -math.inf
+            for size, n, labels, total, square, limit in zip(
+                self.sizes, drawn, self.labels, self.sums, self.squares, room, strict=True
+            )
         ]
 
     def _pooled_spread(self) -> float:
         n, total, square = sum(self.labels), sum(self.sums), sum(self.squares)
-        return max(square - total * total / n, 0.0) / max(n - 1, 1)
+        return max(square - total * total / n, 0.0) / max(n - 1, 1) if n else 0.0
 
     @staticmethod
     def _steepest(steepness: list[float], coin: float) -> int:
@@ -163,4 +167,4 @@ def _binary(n: int, total: float, square: float, spread: float) -> float:
 
 def _spread(n: int, total: float, square: float, spread: float) -> float:
     """Variance of the losses of a stratum, with the variance over all strata standing in as one observation."""
-    return (spread + max(square - total * total / n, 0.0)) / n
+    return (spread + max(square - total * total / n, 0.0)) / n if n else spread

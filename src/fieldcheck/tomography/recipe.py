@@ -22,7 +22,7 @@ KEYS: dict[str, frozenset[str]] = {
     "data": frozenset({"file", "kind", "label", "text", "id", "size", "limit"}),
     "truth": frozenset({"file", "perturbations"}),
     "check": frozenset({"kind", "tolerance", "function"}),
-    "plan": frozenset({"kind", "inferences", "half_width", "stop", "inputs", "share"}),
+    "plan": frozenset({"kind", "inferences", "half_width", "stop", "share"}),
     "quality": frozenset({"measure", "features", "tests", "inputs"}),
     "perturbation": frozenset({"name", "levels", "apply", "words"}),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from fieldcheck import models, perturbations, sources
 from fieldcheck.core.classes import as_codes, class_names
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs
+from fieldcheck.core.perturbation import Perturbation
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.execute import Check, Clock, Executor, Respond
@@ -68,7 +70,7 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
     """What a space file names.
 
     trust
-        Whether code that the file names may run: a pickled model, a check function.
+        Whether code that the file names may run: a pickled model, a check function, a perturbation.
     """
     if recipe.truth:
         truth = read_truth(recipe.path("truth"))
@@ -84,7 +86,7 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
     check, classes, guess = _checking(recipe, inputs, opened, trust=trust)
     executor = Executor(
         space=space,
-        perturbations=[perturbations.registry.build(axis.perturbation or axis.name) for axis in space.axes],
+        perturbations=[_perturbation(axis.perturbation or axis.name, trust=trust) for axis in space.axes],
         inputs=inputs,
         respond=lambda batch: opened.model.respond(opened.steps(batch)).outputs,
         check=check,
@@ -92,8 +94,32 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
         batch=int(recipe.model.get("batch", 512)),
         hidden=_hidden(opened),
     )
-    digest = {"model": file_digest(recipe.path("model")), "data": file_digest(recipe.path("data"))}
+    digest = {
+        "model": file_digest(recipe.path("model")),
+        "data": file_digest(recipe.path("data")),
+        "settings": _settings(recipe),
+    }
     return Subject(space, len(inputs), executor.measure, classes, guess, digest, executor.clock, opened.notes, executor)
+
+
+def _settings(recipe: Recipe) -> str:
+    """All that the file says of model, data and check, but where they are and what changes no outcome."""
+    tables = [
+        {name: value for name, value in table.items() if name not in ("file", "batch")}
+        for table in (recipe.model, recipe.data, recipe.check)
+    ]
+    return json.dumps(tables, sort_keys=True, default=str)
+
+
+def _perturbation(spec: str, *, trust: bool) -> Perturbation:
+    """What a spec names: ``name:parameter=value`` of the registry, or ``module:name`` of the user's."""
+    if ":" not in spec or "=" in spec:
+        return perturbations.registry.build(spec)
+    found = models.named_object(spec, trust=trust)
+    made = found() if isinstance(found, type) else found
+    if not isinstance(made, Perturbation):
+        raise SpaceError(f"'{spec}' is no perturbation", rule="what @perturbations.register made of a function")
+    return made
 
 
 def _hidden(opened: models.Opened) -> Respond | None:

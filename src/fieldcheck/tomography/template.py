@@ -31,6 +31,12 @@ kind = "spread"          # few inputs in many tests of all orders; pairs: orders
 inferences = 20000
 # half_width = 0.02      # instead: until the intervals are this narrow
 # stop = "half-width"    # of pairs and full: half-width, sequence, or published
+# share = 0.05           # of pairs: of the tests of orders 3 and 4, far from each other
+
+# [quality]              # how plausible perturbed inputs still are; then in queries: quality <= 0.06
+# measure = "{quality}"
+# tests = 150            # measured; the others are predicted
+# inputs = 100
 """
 
 AXIS = """
@@ -50,6 +56,7 @@ def template(family: str, *, name: str = "space.toml") -> str:
         name=name,
         model="classifier" if text else "model.onnx",
         data="test.csv" if text else "test.npz",
+        quality="token-f1" if text else "kid",
         columns='text = "text"            # column of the texts\nlabel = "label"\n' if text else "",
     )
     return head + "".join(AXIS.format(name=spec.partition(":")[0], apply=spec) for spec in specs)

@@ -76,7 +76,7 @@ def read_truth(path: str | Path) -> Truth:
     """
     place = Path(path)
     try:
-        with np.load(place, allow_pickle=False) as file:
+        with place.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             columns = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise SpaceError(f"{place}: {error}", rule=f"an npz file with {COLUMNS}") from error
