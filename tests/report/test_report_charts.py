@@ -239,3 +239,12 @@ def test_no_numbers_and_no_texts_break_a_chart(chart: Chart, width: float) -> No
 def _geometry(element: ET.Element) -> list[str]:
     keys = ("x", "y", "x1", "x2", "y1", "y2", "width", "height", "d", "transform", "viewBox")
     return [element.get(key, "") for key in keys]
+
+
+def test_one_line_shows_its_whole_band_and_what_it_is_held_against() -> None:
+    from fieldcheck.report.charts.lines import _y_range
+
+    line = Line("estimate", (1.0, 2.0, 3.0), (0.2, 0.21, 0.2), (0.0, 0.1, 0.15), (0.9, 0.5, 0.3))
+    low, high = _y_range(LineChart("c", "t", "x", "y", (line,), reference=0.95))
+    assert low <= 0.0
+    assert high >= 0.95

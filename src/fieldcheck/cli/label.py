@@ -29,7 +29,7 @@ def label(
     show_prediction: Annotated[
         bool, typer.Option("--show-prediction", help="Show what the model said from the start: it biases labels.")
     ] = False,
-    browser: Annotated[bool, typer.Option(" /--no-browser", help="Do not open a browser.")] = True,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A further name that the server answers to."),
@@ -48,5 +48,5 @@ def label(
         hosts=tuple(allow_host or ()),
         answers=answers,
         show_prediction=show_prediction,
-        open_browser=browser,
+        open_browser=not no_browser,
     )

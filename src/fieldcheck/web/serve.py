@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from fieldcheck.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError
@@ -22,7 +23,15 @@ from fieldcheck.web.guard import LOOPBACK
 
 PORT = 8765
 SHORTEST_TOKEN = 16
+KEPT = 60
+"""Seconds for which a connection is kept while somebody thinks."""
+
 EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts the server, and only with a token
+
+
+def _say(text: str) -> None:
+    """At once: whoever started the server through a pipe waits for its address."""
+    print(text, flush=True)
 
 
 class _Server(uvicorn.Server):
@@ -44,7 +53,7 @@ def serve(
     answers: str | None = None,
     show_prediction: bool = False,
     open_browser: bool = False,
-    tell: Callable[[str], None] = print,
+    tell: Callable[[str], None] = _say,
 ) -> None:
     """Serve the page of a campaign until it is interrupted.
 
@@ -73,14 +82,20 @@ def serve(
         tell(f"label at {address}")
         tell("Ctrl-C stops the server; every label that the page shows as saved is kept")
         if open_browser:
-            threading.Timer(0.5, webbrowser.open, [address]).start()
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             _Server(_config(app)).run(sockets=[listener])
 
 
-def _config(app: object) -> uvicorn.Config:
-    # No access log: it would write down tokens.
-    return uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3, server_header=False)  # type: ignore[arg-type]
+def _config(app: FastAPI) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # it would write down tokens
+        server_header=False,
+        timeout_keep_alive=KEPT,
+        timeout_graceful_shutdown=3,
+    )
 
 
 def _checked(token: str | None, *, needed: bool) -> str | None:

@@ -69,11 +69,16 @@ def _x_range(chart: LineChart) -> tuple[float, float]:
 
 
 def _y_range(chart: LineChart) -> tuple[float, float]:
-    """The lines decide; bands and the reference widen the range to at most twice what the lines need."""
+    """The lines decide; bands and the reference widen the range to at most twice what the lines need.
+
+    One line alone is there for its band and for what it is held against: all of them are shown.
+    """
     values = [y for line in chart.lines for y in line.y]
-    low, high = shown_range([*values, *_references(chart)], log=chart.y_log)
     edges = usable((v for line in chart.lines for v in (*line.low, *line.high)), log=chart.y_log)
-    if edges and not chart.y_log:
+    alone = len(chart.lines) == 1 and bool(edges)
+    keep = (min(edges), max(edges), *_references(chart)) if alone else ()
+    low, high = shown_range([*values, *_references(chart)], log=chart.y_log, keep=keep)
+    if edges and not alone and not chart.y_log:
         room = (high - low) / 2
         low, high = max(min(low, *edges), low - room), min(max(high, *edges), high + room)
     return padded(low, high, log=chart.y_log)

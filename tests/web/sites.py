@@ -1,0 +1,91 @@
+"""Campaigns to look at, and a real server for them."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import uvicorn
+
+from fieldcheck.campaign import Campaign
+from fieldcheck.core.pool import Pool
+from fieldcheck.web import create_app
+
+SIZE = 200
+TRUTH = np.arange(SIZE) % 3
+CLASSES = ("cat", "dog", "owl")
+
+
+def animals(**metadata: list[str]) -> Pool:
+    """A pool whose truth is the position modulo 3; every fifth item is a failure, and looks a little like one."""
+    wrong = np.arange(SIZE) % 5 == 0
+    said = np.where(wrong, (TRUTH + 1) % 3, TRUTH)
+    rng = np.random.default_rng(7)
+    return Pool.from_arrays(
+        ids=[f"item-{at:03d}" for at in range(SIZE)],
+        y_pred=[CLASSES[code] for code in said],
+        confidence=np.where(wrong, 0.6, 0.8) + 0.15 * rng.random(SIZE),
+        metadata=metadata or {"text": [f"the sound of number {at}" for at in range(SIZE)]},
+        name="animals",
+    )
+
+
+def truth_of(item: str) -> str:
+    return CLASSES[TRUTH[int(item[-3:])]]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A campaign that is being served."""
+
+    url: str
+    campaign: Campaign
+    name: str
+
+    def body(self, **fields: Any) -> dict[str, Any]:
+        return {"campaign": self.name, "by": "Ada", **fields}
+
+    def act(self, **fields: Any) -> dict[str, Any]:
+        return self.body(key=str(uuid.uuid4()), **fields)
+
+
+@contextlib.contextmanager
+def served(campaign: Campaign, **options: Any) -> Iterator[Site]:
+    app = create_app(campaign, **options)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield Site(f"http://127.0.0.1:{listener.getsockname()[1]}", campaign, app.state.desk.name)
+        finally:
+            app.state.desk.watch.let_go()
+            server.should_exit = True
+            thread.join()
+
+
+Start = Callable[..., Site]
+
+
+@contextlib.contextmanager
+def starting(folder: Path) -> Iterator[Start]:
+    """Start campaigns in a folder and serve them: options of both."""
+    with contextlib.ExitStack() as stack:
+
+        def make(pool: Pool | None = None, *, serve: dict[str, Any] | None = None, **options: Any) -> Site:
+            place = folder / f"{uuid.uuid4().hex}.db"
+            campaign = Campaign.create(place, pool or animals(), **{"budget": 40, "seed": 1, **options})
+            stack.callback(campaign.disconnect)
+            return stack.enter_context(served(campaign, **(serve or {})))
+
+        yield make

@@ -1,0 +1,307 @@
+"""The page in a real browser: by keyboard, without a connection, by two people, on a phone."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fieldcheck.core.pool import Pool
+
+from .sites import CLASSES, Site, Start, animals, truth_of
+
+pytestmark = pytest.mark.browser
+
+QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+SCRIPT = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
+
+EXPECTED = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "status of 503")
+"""What the browser says about connections that these tests take away."""
+
+SMALL_OR_PALE = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const rgb = colour => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const paper = element => {
+    for (let at = element; at; at = at.parentElement) {
+      const found = rgb(getComputedStyle(at).backgroundColor);
+      if (found[3] === 255) return found;
+    }
+    return [255, 255, 255, 255];
+  };
+  const wrong = [];
+  for (const element of document.body.querySelectorAll("*")) {
+    const own = [...element.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !element.getClientRects().length || element.closest(":disabled, .unseen, noscript")) continue;
+    const style = getComputedStyle(element);
+    const [a, b] = [light(rgb(element.matches("text") ? style.fill : style.color)), light(paper(element))];
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) wrong.push([ratio, element.outerHTML.slice(0, 120)]);
+  }
+  for (const element of document.querySelectorAll("main button")) {
+    const box = element.getBoundingClientRect();
+    if (box.width && (box.height < 24 || box.width < 24)) wrong.push([box.height, element.outerHTML.slice(0, 120)]);
+  }
+  return wrong;
+}"""
+
+
+def chromium() -> str:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if not found:
+        pytest.skip("no Chromium: set CHROMIUM, or install the package chromium")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = chromium()
+    playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=path, args=list(QUIET))
+        yield opened
+        opened.close()
+
+
+Visit = Callable[..., Any]
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Visit]:
+    """Open the page as somebody; whatever the browser complains about fails the test."""
+    contexts, said = [], list[str]()
+
+    def go(site: Site, *, name: str = "Ada", **options: Any) -> Any:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8_000)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and said.append(message.text))
+        page.goto(site.url)
+        if name:
+            page.fill("#name-field", name)
+            page.keyboard.press("Enter")
+        page.wait_for_selector("#item .id")
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert [text for text in said if not any(known in text for known in EXPECTED)] == []
+
+
+def shown(page: Any) -> str:
+    return str(page.locator("#item .id").inner_text())
+
+
+def answer(page: Any) -> str:
+    """Label what is on the table with its true class, by its key."""
+    page.wait_for_selector("#item .id")
+    item = shown(page)
+    page.keyboard.press(str(CLASSES.index(truth_of(item)) + 1))
+    return item
+
+
+def wait_text(page: Any, where: str, text: str) -> None:
+    page.locator(where, has_text=re.compile(text)).first.wait_for()
+
+
+def wait_saved(page: Any) -> None:
+    wait_text(page, "#saved", "^Saved$")
+
+
+def labels(site: Site) -> dict[str, str]:
+    items = site.campaign.refresh().items.values()
+    return {item.id: item.label for item in items if item.verdict == "labelled"}
+
+
+def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
+    site = start(budget=33, design="srs")
+    page = visit(site)
+    done = [answer(page) for _ in range(10)]
+    page.keyboard.press("Backspace")  # undo the tenth, and give it another label
+    assert shown(page) == done[9]
+    page.keyboard.press("3")
+    skipped = shown(page)
+    page.keyboard.press(" ")
+    flagged = shown(page)
+    page.keyboard.press("f")
+    done.append(answer(page))
+    page.keyboard.press("h")
+    page.wait_for_selector("#help[open]")
+    page.keyboard.press("2")  # must not label behind the help
+    page.keyboard.press("Escape")
+    wait_saved(page)
+    page.context.set_offline(True)
+    done += [answer(page) for _ in range(3)]
+    wait_text(page, "#saved", "3 labels waiting")
+    assert not set(done[-3:]) & set(labels(site))
+    page.context.set_offline(False)
+    page.reload()
+    wait_for_label(page, site, done[-1])
+    page.wait_for_selector("#item .id")
+    while page.locator("[data-why=done]").count() == 0:
+        done.append(answer(page))
+        wait_saved(page)
+        page.wait_for_selector("#item .id, [data-why=done]")
+    wanted = {item: truth_of(item) for item in done} | {done[9]: "owl"}
+    assert len(set(done)) == len(done) == 32
+    assert labels(site) == wanted
+    assert site.campaign.state.items[skipped].verdict == "skipped"
+    assert site.campaign.state.items[flagged].flags[0].by == "Ada"
+    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 33
+    check_estimate(page, site)
+
+
+def wait_for_label(page: Any, site: Site, item: str) -> None:
+    for _ in range(100):
+        if item in labels(site):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("labels that waited were not delivered")
+
+
+def check_estimate(page: Any, site: Site) -> None:
+    """What is shown is what every other face says."""
+    estimate = site.campaign.estimate()
+    wait_text(page, ".chips b", f"^{estimate.labels}$")
+    value, bounds = page.inner_text("#estimate"), page.inner_text("#bounds")
+    assert f"estimated at {value}" in estimate.sentence()
+    assert re.sub(r"\s*%", "%", bounds) in re.sub(r"\s*%", "%", estimate.sentence())
+    assert page.locator(".gallery li").count() == len(site.campaign.failures())
+    assert page.inner_text("#to-go") == "The budget is spent"
+
+
+def test_an_answer_that_got_lost_is_not_stored_twice(start: Start, visit: Visit) -> None:
+    site = start()
+    page = visit(site)
+    lost = []
+
+    def deliver_and_lose(route: Any) -> None:
+        if not lost:
+            lost.append(route.fetch())  # the server has it, the page does not know
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/api/label", deliver_and_lose)
+    item = answer(page)
+    wait_text(page, "#saved", "1 label waiting")
+    wait_saved(page)
+    assert lost[0].ok
+    assert labels(site) == {item: truth_of(item)}
+    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+
+
+def test_a_store_that_fails_is_told(start: Start, visit: Visit) -> None:
+    site = start()
+    page = visit(site)
+    failing = '{"error": {"problem": "the disk is full", "rule": "", "hint": ""}}'
+    page.route("**/api/label", lambda route: route.fulfill(status=503, body=failing, content_type="application/json"))
+    answer(page)
+    wait_text(page, "#saved", "1 label waiting: the disk is full")
+    assert labels(site) == {}
+
+
+def test_two_people_never_see_the_same_item(start: Start, visit: Visit) -> None:
+    site = start(budget=16)
+    pages = [visit(site, name=name) for name in ("Ada", "Bob")]
+    seen: list[str] = []
+    for _ in range(5):
+        seen += [answer(page) for page in pages]
+    for page in pages:
+        wait_saved(page)
+    assert len(seen) == len(set(seen)) == 10
+    assert site.campaign.progress().annotators == {"Ada": 5, "Bob": 5}
+
+
+def test_scripts_in_items_do_not_run(start: Start, visit: Visit) -> None:
+    site = start(animals(text=[SCRIPT] * 200), title=SCRIPT)
+    page = visit(site, name=SCRIPT[:70])
+    for _ in range(3):
+        page.keyboard.press("1")
+    wait_saved(page)
+    page.wait_for_selector(".gallery li")
+    assert page.inner_text(".text") == SCRIPT
+    assert "broken" not in page.title().replace(SCRIPT, "")
+    assert page.evaluate("document.querySelectorAll('main script, main img, header img').length") == 0
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 375), ("light", 1280)])
+def test_it_can_be_read_and_touched(start: Start, visit: Visit, scheme: str, width: int) -> None:
+    site = start()
+    page = visit(site, viewport={"width": width, "height": 812}, color_scheme=scheme, has_touch=width < 500)
+    for at in range(6):
+        page.locator(".choice").nth(at % 3).click()
+    wait_saved(page)
+    if width < 500:
+        page.click("#panel summary")
+    page.wait_for_selector("#estimate")
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0
+    assert page.evaluate(SMALL_OR_PALE) == []
+    assert len(labels(site)) == 6
+
+
+def test_a_thousand_classes(start: Start, visit: Visit) -> None:
+    names = [f"species {at}" for at in range(1_000)] + ["golden eagle", "eagle owl"]
+    site = start(animals(habitat=["lake"] * 200), more_classes=names)
+    page = visit(site)
+    first, second = shown(page), None
+    page.keyboard.press("/")
+    page.keyboard.type("eagle")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    wait_saved(page)
+    second = shown(page)
+    page.keyboard.press("1")  # the class that was used lately
+    wait_text(page, "#last", f"^Before: {second}.*saved$")
+    wait_saved(page)
+    assert labels(site) == {first: "golden eagle", second: "golden eagle"}
+
+
+def test_numbers(start: Start, visit: Visit) -> None:
+    rng = np.random.default_rng(1)
+    pool = Pool.from_arrays(y_pred=rng.normal(size=100), auxiliary={"dsa": rng.random(100)}, task="regression")
+    site = start(pool, design="sups:auxiliary=dsa", budget=10)
+    page = visit(site)
+    first = shown(page)
+    page.keyboard.type("1,2,3")
+    page.keyboard.press("Enter")
+    assert shown(page) == first  # no number
+    page.fill("#number", "-1,5")
+    page.keyboard.press("Enter")
+    second = shown(page)
+    page.keyboard.press(" ")
+    wait_saved(page)
+    page.keyboard.press("Backspace")
+    page.keyboard.type("2e-1")
+    page.keyboard.press("Enter")
+    wait_text(page, "#last", f"^Before: {second}.*saved$")
+    assert {item: float(label) for item, label in labels(site).items()} == {first: -1.5, second: 0.2}
+
+
+def test_predictions_come_after_a_warning(start: Start, visit: Visit) -> None:
+    site = start()
+    page = visit(site)
+    assert not page.locator("#said").is_visible()
+    page.click("#show")
+    page.click("text=Keep it hidden")
+    assert not page.locator("#said").is_visible()
+    page.click("#show")
+    page.click("text=Show it")
+    page.wait_for_selector("#said")
+    position = site.campaign.state.items[shown(page)].position
+    assert page.inner_text("#said") == f"The model says {site.campaign.prediction_of(position)}"

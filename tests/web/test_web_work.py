@@ -1,0 +1,255 @@
+"""Labels through the server: stored before they are acknowledged, once, by the right person."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from fieldcheck.campaign import Campaign
+from fieldcheck.core.errors import StoreError
+from fieldcheck.core.pool import Pool
+from fieldcheck.web.desk import answers_for
+
+from .sites import Site, Start, animals, truth_of
+
+
+def state_of(web: httpx.Client, site: Site) -> Any:
+    """The state that holds all that was stored up to now."""
+    number = site.campaign.refresh().number
+    for _ in range(200):
+        state = web.get("/api/state").json()
+        if state["number"] >= number:
+            return state
+        time.sleep(0.02)
+    raise AssertionError("the estimate does not come")
+
+
+def label_all(web: httpx.Client, site: Site, count: int) -> list[str]:
+    done: list[str] = []
+    while len(done) < count:
+        items = web.post("/api/next", json=site.body(n=5)).json()["items"]
+        for item in items[: count - len(done)]:
+            answer = web.post("/api/label", json=site.act(item=item["id"], label=truth_of(item["id"])))
+            assert answer.json()["saved"]
+            done.append(item["id"])
+    return done
+
+
+def test_the_page_and_its_files_come_from_the_package(web: httpx.Client) -> None:
+    page = web.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    for name in ("main.js", "label.css", "colours.css", "icon.svg"):
+        assert web.get(f"/assets/{name}").status_code == 200
+    assert "http://" not in page.text.replace(str(web.base_url), "")
+    assert "https://" not in page.text
+
+
+def test_about(site: Site, web: httpx.Client) -> None:
+    about = web.get("/api/campaign").json()
+    assert about["classes"] == ["cat", "dog", "owl"]
+    assert about["answers"] == "classes"
+    assert not about["show_prediction"]
+
+
+def test_a_label_is_stored_when_it_is_acknowledged(site: Site, web: httpx.Client) -> None:
+    item = web.post("/api/next", json=site.body()).json()["items"][0]
+    answer = web.post("/api/label", json=site.act(item=item["id"], label="dog"))
+    again = Campaign.open(site.campaign.place, pool=site.campaign.pool)
+    assert again.state.number == answer.json()["number"]
+    assert again.state.items[item["id"]].label == "dog"
+    assert again.state.items[item["id"]].labels[0].by == "Ada"
+    again.disconnect()
+
+
+def test_the_prediction_is_hidden_unless_asked_for(site: Site, web: httpx.Client) -> None:
+    hidden = web.post("/api/next", json=site.body()).json()["items"][0]
+    shown = web.post("/api/next", json=site.body(prediction=True)).json()["items"][0]
+    assert hidden["id"] == shown["id"]
+    assert hidden["prediction"] is None
+    assert shown["prediction"] == site.campaign.prediction_of(site.campaign.state.items[shown["id"]].position)
+    assert set(hidden) == {"id", "kind", "src", "text", "pairs", "note", "prediction"}
+
+
+def test_sent_twice_is_stored_once(site: Site, web: httpx.Client) -> None:
+    item = web.post("/api/next", json=site.body()).json()["items"][0]["id"]
+    body = site.act(item=item, label="cat")
+    first, second = web.post("/api/label", json=body), web.post("/api/label", json=body)
+    assert first.json() == second.json()
+    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+    assert web.post("/api/label", json={**body, "label": "dog"}).status_code == 409
+
+
+def test_two_people_get_different_items(site: Site, web: httpx.Client) -> None:
+    ada = {item["id"] for item in web.post("/api/next", json=site.body(n=5)).json()["items"]}
+    bob = {item["id"] for item in web.post("/api/next", json=site.body(n=5, by="Bob")).json()["items"]}
+    assert len(ada) == len(bob) == 5
+    assert not ada & bob
+
+
+def test_skip_flag_undo_release(site: Site, web: httpx.Client) -> None:
+    one, two = (item["id"] for item in web.post("/api/next", json=site.body(n=2)).json()["items"])
+    assert web.post("/api/skip", json=site.act(item=one, reason="blurred")).json()["saved"]
+    assert web.post("/api/flag", json=site.act(item=one, note="look")).json()["saved"]
+    assert web.post("/api/undo", json=site.act(item=one)).json()["saved"]
+    assert web.post("/api/release", json=site.body(items=[one, two, "nobody's"])).json() == {"released": True}
+    state = site.campaign.refresh()
+    assert state.items[one].verdict == "open"
+    assert state.items[one].flags[0].text == "look"
+    assert [event.kind for event in site.campaign.events()][-4:-2] == ["flagged", "retracted"]
+
+
+def test_estimate_and_failures_are_those_of_the_campaign(site: Site, web: httpx.Client) -> None:
+    label_all(web, site, 25)
+    state = state_of(web, site)
+    estimate = site.campaign.estimate()
+    assert state["estimate"]["value"] == estimate.value
+    assert state["estimate"]["sentence"] == estimate.sentence()
+    assert state["estimate"]["shown"] in estimate.sentence()
+    assert f"{state['estimate']['low']} to {state['estimate']['high']}" in estimate.sentence()
+    assert state["progress"]["labelled"] == 25
+    assert state["development"][-1]["value"] == pytest.approx(estimate.value)
+    found = web.get("/api/failures").json()
+    wanted = {failure.item for failure in site.campaign.failures()}
+    assert wanted
+    assert {failure["id"] for failure in found["failures"]} == wanted
+    assert found["total"] == len(wanted)
+    assert all(failure["label"] != failure["prediction"] for failure in found["failures"])
+
+
+def test_to_the_end(start: Start) -> None:
+    site = start(budget=12)
+    with httpx.Client(base_url=site.url) as web:
+        label_all(web, site, 12)
+        said = web.post("/api/next", json=site.body()).json()
+        assert said == {"items": [], "why": "done"}
+        site.campaign.close()
+        assert web.post("/api/next", json=site.body()).json()["why"] == "closed"
+        refused = web.post("/api/label", json=site.act(item="item-000", label="cat"))
+        assert refused.status_code == 409
+
+
+def test_waiting_for_others(start: Start) -> None:
+    site = start(budget=12)
+    with httpx.Client(base_url=site.url) as web:
+        web.post("/api/next", json=site.body(n=50))
+        assert web.post("/api/next", json=site.body(by="Bob")).json()["why"] == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("item", "label", "word"),
+    [("item-9999", "cat", "no item"), ("", "cat", "item"), ("drawn", "cta", "no class"), ("drawn", " ", "label")],
+)
+def test_bad_labels_are_named(site: Site, web: httpx.Client, item: str, label: str, word: str) -> None:
+    drawn = web.post("/api/next", json=site.body()).json()["items"][0]["id"]
+    answer = web.post("/api/label", json=site.act(item=drawn if item == "drawn" else item, label=label))
+    assert answer.status_code in (409, 422)
+    assert word in answer.json()["error"]["problem"]
+    assert not any(event.kind == "labelled" for event in site.campaign.events())
+
+
+def test_another_campaign_at_the_same_address(site: Site, web: httpx.Client) -> None:
+    answer = web.post("/api/label", json={**site.act(item="item-000", label="cat"), "campaign": "another"})
+    assert answer.status_code == 421
+    assert "another campaign" in answer.json()["error"]["problem"]
+
+
+def test_nothing_is_acknowledged_when_the_store_fails(
+    site: Site, web: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = web.post("/api/next", json=site.body()).json()["items"][0]["id"]
+    body = site.act(item=item, label="cat")
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise StoreError("the disk is full", hint="make room")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(site.campaign, "_append", full)
+        answer = web.post("/api/label", json=body)
+        assert answer.status_code == 503
+        assert answer.json()["error"] == {"problem": "the disk is full", "rule": "", "hint": "make room"}
+    assert web.post("/api/label", json=body).json()["saved"]
+    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+
+
+def test_what_breaks_unexpectedly_tells_nothing_and_keeps_its_headers(
+    site: Site, web: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(site.campaign, "tell", lambda *_, **__: 1 / 0)
+    answer = web.post("/api/label", json=site.act(item="item-000", label="cat"))
+    assert answer.status_code == 500
+    assert "division" not in answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_news_are_pushed(site: Site, web: httpx.Client) -> None:
+    label_all(web, site, 5)
+    state_of(web, site)
+    with web.stream("GET", "/api/events") as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        lines = stream.iter_lines()
+        assert next(lines) == "event: state"
+        first = json.loads(next(lines).removeprefix("data: "))
+        label_all(web, site, 1)
+        rest = (json.loads(line[6:]) for line in lines if line.startswith("data: "))
+        assert next(state for state in rest if state["progress"]["labelled"] > first["progress"]["labelled"])
+
+
+def test_another_process_is_noticed(site: Site, web: httpx.Client) -> None:
+    state_of(web, site)
+    other = Campaign.open(site.campaign.place, pool=site.campaign.pool)
+    other.tell(other.ask("Eve")[0], "cat", by="Eve")
+    other.disconnect()
+    assert state_of(web, site)["progress"]["annotators"] == {"Eve": 1}
+
+
+def test_numbers(start: Start) -> None:
+    rng = np.random.default_rng(1)
+    pool = Pool.from_arrays(y_pred=rng.normal(size=100), auxiliary={"dsa": rng.random(100)}, task="regression")
+    site = start(pool, design="sups:auxiliary=dsa", budget=10)
+    with httpx.Client(base_url=site.url) as web:
+        assert web.get("/api/campaign").json()["answers"] == "number"
+        item = web.post("/api/next", json=site.body()).json()["items"][0]["id"]
+        assert web.post("/api/label", json=site.act(item=item, label=1.5)).json()["saved"]
+        assert web.post("/api/label", json=site.act(item=item, label="2.5")).json()["saved"]
+        assert web.post("/api/label", json=site.act(item=item, label=True)).status_code == 422
+        text = json.dumps(site.act(item=item, label=0)).replace('"label": 0', '"label": NaN')
+        sent = web.post("/api/label", content=text, headers={"content-type": "application/json"})
+        assert sent.status_code == 422
+
+
+def test_how_labels_are_given(start: Start) -> None:
+    classes = start().campaign
+    assert answers_for(classes, None) == "classes"
+    assert answers_for(classes, "right-wrong") == "right-wrong"
+    site = start(serve={"answers": "right-wrong"})
+    with httpx.Client(base_url=site.url) as web:
+        item = web.post("/api/next", json=site.body()).json()["items"][0]
+        assert item["prediction"] in ("cat", "dog", "owl")
+        assert web.post("/api/label", json=site.act(item=item["id"], label="wrong")).json()["saved"]
+    unnamed = Pool.from_arrays(ids=np.arange(30), outcome=["Pass", "Fail"] * 15)
+    site = start(unnamed, design="srs", budget=5)
+    assert answers_for(site.campaign, None) == "right-wrong"
+
+
+def test_pictures_are_sent(start: Start, tmp_path: Any, picture: bytes) -> None:
+    folder = tmp_path / "items"
+    folder.mkdir()
+    for at in range(200):
+        (folder / f"item-{at:03d}.png").write_bytes(picture)
+    site = start(animals(note=[""] * 200), items=folder)
+    with httpx.Client(base_url=site.url) as web:
+        item = web.post("/api/next", json=site.body()).json()["items"][0]
+        assert item["kind"] == "image"
+        answer = web.get(item["src"])
+        assert answer.content == picture
+        assert answer.headers["content-type"] == "image/png"
+        undrawn = next(at for at in range(200) if f"item-{at:03d}" not in site.campaign.state.items)
+        assert web.get(f"/items/{undrawn}").status_code == 404
+        assert web.get("/items/100000").status_code == 404
