@@ -12,7 +12,7 @@ that the technique needs. The study's own numbers stand beside ours.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,7 @@ import networks
 from fieldcheck import auxiliary, models
 from fieldcheck.core.design import Design
 from fieldcheck.core.frame import Frame
+from fieldcheck.core.model import Model
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.trace import Trace
 from fieldcheck.core.types import FloatArray
@@ -56,24 +57,26 @@ class Subject:
         return Frame(len(rows), task, signals, self.layers[layer or self.last][rows])  # type: ignore[arg-type]
 
 
-def classifier(name: str, images: networks.Images, labels: npt.NDArray[np.int64]) -> Subject:
+def classifier(
+    name: str, images: networks.Images, labels: npt.NDArray[np.int64], *, every_layer: bool = False
+) -> Subject:
     """The network's answers and activations through the product's own adapter."""
     model = models.open_model(
         networks.trained(name), task="classification", batch=networks.batch_of(images[:8]).numpy()
     )
-    outputs, layers = _run(model, images)
+    outputs, layers = _run(model, images, model.layers if every_layer else [model.layer])
     wrong = (outputs.argmax(axis=1) != labels).astype(np.float64)
     return Subject(layers, wrong, 1.0 - outputs.max(axis=1).astype(np.float64), "classification", model.layer)
 
 
 def _run(
-    model: models.Model, images: networks.Images
+    model: Model, images: networks.Images, names: Sequence[str]
 ) -> tuple[npt.NDArray[np.float32], dict[str, npt.NDArray[np.float32]]]:
     parts = [
-        model.respond(networks.batch_of(images[at : at + 500]).numpy(), layers=model.layers)
+        model.respond(networks.batch_of(images[at : at + 500]).numpy(), layers=names)
         for at in range(0, len(images), 500)
     ]
-    layers = {name: np.concatenate([part.activations[name] for part in parts]) for name in model.layers}
+    layers = {name: np.concatenate([part.activations[name] for part in parts]) for name in names}
     return np.concatenate([part.outputs for part in parts]), layers
 
 
@@ -153,7 +156,7 @@ def layers() -> list[str]:
     """CES on each layer of LeNet-5; the study takes the last hidden one."""
     lines = ["| network | layer | neurons | CES |", "|---|---|---|---|"]
     for name in ("lenet5", "lenet5-8-0"):
-        subject = classifier(name, *networks.mnist("test"))
+        subject = classifier(name, *networks.mnist("test"), every_layer=True)
         for layer, values in subject.layers.items():
             found, _ = efficiency(subject.frame(layer), subject.losses, Ces(), sizes=range(40, 181, 20))
             mark = " (last hidden)" if layer == subject.last else ""
@@ -231,7 +234,7 @@ def steering() -> list[str]:
 
 def regressor(images: networks.Images, angles: FloatArray) -> Subject:
     model = models.open_model(networks.trained("dave"), task="regression", batch=networks.batch_of(images[:8]).numpy())
-    outputs, found = _run(model, images)
+    outputs, found = _run(model, images, [model.layer])
     return Subject(found, (outputs.reshape(-1) - angles) ** 2, None, "regression", model.layer)
 
 

@@ -171,8 +171,8 @@ def test_a_perturbation_of_ones_own(network: Path, run: Run, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     path = network / "own.toml"
-    path.write_text(SPACE.split("[[perturbation]]")[0] + "[[perturbation]]\nname = 'dark'\nlevels = 2\n"
-                    "apply = 'stripes:blackout'\n")  # fmt: skip
+    head = SPACE[: SPACE.index("[[perturbation]]")]
+    path.write_text(head + "[[perturbation]]\nname = 'dark'\nlevels = 2\napply = 'stripes:blackout'\n")
     words = ("tomography", "run", path, "--plan", "full", "--inferences", 900, "--json")
     assert "trust" in run(*words, "--out", tmp_path / "out").err
     done = run(*words, "--out", tmp_path / "out", "--trust")

@@ -247,9 +247,17 @@ class Campaign:
             self.refresh()
         return stored
 
-    def _decided(self, step: Callable[[State], T]) -> T:
-        """What a step decides on the newest state; decided anew where somebody else changed it in between."""
+    def _decided(self, step: Callable[[State], T], *, known_first: bool = False) -> T:
+        """What a step decides on the newest state; decided anew where somebody else changed it in between.
+
+        known_first
+            Try the state that is known, without asking the store for news: right for steps that append, since the
+            store refuses what was decided on an old state.
+        """
         with self._lock:
+            if known_first:
+                with contextlib.suppress(StaleError, CampaignError, LabelError):
+                    return step(self._state)
             for attempt in range(ATTEMPTS):
                 try:
                     return step(self.refresh())
@@ -410,7 +418,8 @@ class Campaign:
                 return repeated
             return _same(self._append([event])[0], event)
 
-        return self._decided(step)
+        # Without a key a step may end without an append: what was said already is not said again.
+        return self._decided(step, known_first=bool(key))
 
     def _repeated(self, entry: ItemState, event: Event) -> Event | None:
         """The event that says the same already: what stands need not be said again."""

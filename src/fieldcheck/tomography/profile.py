@@ -51,7 +51,7 @@ class Profile:
     def _of(self, name: str, levels: int) -> FloatArray:
         given = self.weights.get(name)
         table = np.ones(levels) if given is None else np.asarray(given, dtype=np.float64)
-        return table / table.sum()
+        return np.asarray(table / table.sum())
 
     def _check(self, space: Space) -> None:
         unknown = [name for name in self.weights if name not in space]

@@ -1,0 +1,442 @@
+"""Robustness tomography on real models: how far off, how sure, how quick, and beside the published way.
+
+    python benchmarks/tomography_runs.py [runs] [eight] [use] [kill] [published] [choice] [stopping] [independence]
+
+Without a name, all parts. Each writes its section of ``results/tomography_runs.md``; the figures of the paper are made
+by ``tomography_figures.py``. Models, data and truths: ``tomography_subjects.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fieldcheck.core.space import Outcomes, Space
+from fieldcheck.core.surrogate import Evidence, FittedSurrogate
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.surrogates import registry as surrogates
+from fieldcheck.tomography import Subject, Truth, measure, plans, stopping_rules
+from fieldcheck.tomography.bench import bench, queries
+from fieldcheck.tomography.independence import published, resampled
+from fieldcheck.tomography.plan import count_of_order, low_orders
+from fieldcheck.tomography.stopping import inputs_used
+from tomography_subjects import TASKS, Task, truth
+
+RECORD = Path(__file__).parent / "results" / "tomography_runs.md"
+BAND = 1.959964
+
+EIGHT = (
+    "brightness", "zoom", "motion-blur", "shear", "rotate", "contrast", "gaussian-noise", "occlusion",
+)  # fmt: skip
+SMALL = 2_700
+"""Inferences of the default plan in three dimensions."""
+
+Cells = Sequence[object]
+
+
+def table(columns: Cells, rows: Sequence[Cells]) -> str:
+    """A Markdown table."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(_written(cell) for cell in line) + " |" for line in lines)
+
+
+def _written(cell: object) -> str:
+    return f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def e4(value: float) -> str:
+    """A mean squared error in units of 1e-4."""
+    return f"{1e4 * value:.1f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A surrogate and what it was fitted to."""
+
+    surrogate: FittedSurrogate
+    outcomes: Outcomes
+
+
+def fit(known: Truth, plan: str, surrogate: str, *, budget: int | None = None, seed: int = 0) -> Fitted:
+    """Spend a budget on a recorded truth and fit."""
+    rows = plans.build(plan).rows(known.space, known.inputs, budget=budget, seed=seed)
+    outcomes = known.measure(rows.tests, rows.inputs, chance=rows.chance)
+    return Fitted(fit_to(known, outcomes, surrogate, seed=seed), outcomes)
+
+
+def fit_to(known: Truth, outcomes: Outcomes, surrogate: str, *, seed: int = 0) -> FittedSurrogate:
+    evidence = Evidence(known.space, outcomes, known.labels, known.guess)
+    return surrogates.build(surrogate).fit(evidence, seed=seed)
+
+
+def first_three(task: Task) -> Truth:
+    known = truth(task)
+    return known.along(known.space.names[:3])
+
+
+def all_tests(space: Space) -> IntArray:
+    return np.arange(space.size, dtype=np.int64)
+
+
+def runs() -> str:
+    """Three perturbations: the default against the published way, with the full truth known."""
+    rows = []
+    for task in TASKS.values():
+        known = first_three(task)
+        for plan, surrogate, budget, repetitions in (("spread", "auto", SMALL, 10), ("pairs", "forest", None, 1)):
+            found = bench(
+                [known], plan_specs=[plan], surrogate_specs=[surrogate], budgets=[budget], repetitions=repetitions
+            ).rows[0]
+            rows.append(
+                (task.title, float(known.robustness[0]), f"{plan}, {surrogate}", found.inferences, e4(found.mse),
+                 found.within_0_1, found.query_error_max, found.coverage)
+            )  # fmt: skip
+    columns = ("model, data", "unperturbed", "plan, surrogate", "inferences", "MSE x 1e4", "within .1",
+               "largest query error", "95 % bands cover")  # fmt: skip
+    said = f"216 tests x {known.inputs} inputs each; MSE and bands over order 3; 8 octants and 4 nested queries."
+    return f"{said} `spread`: mean of 10 repetitions.\n\n{table(columns, rows)}"
+
+
+def stratified(space: Space, count: int) -> IntArray:
+    """About ``count`` tests, every order above 0 as many as far as it has them."""
+    rng = np.random.default_rng(0)
+    orders = range(1, len(space.axes) + 1)
+    found: list[IntArray] = []
+    for order in orders:
+        share = -(-(count - sum(map(len, found))) // (len(orders) - order + 1))
+        if count_of_order(space, order) <= share:
+            tests = low_orders(space, order)
+            found.append(tests[space.orders(tests) == order])
+            continue
+        chosen = rng.random((share, len(space.axes))).argsort(axis=1) < order
+        levels = rng.integers(1, np.array(space.shape), (share, len(space.axes)))
+        found.append(np.unique(space.numbers(np.where(chosen, levels, 0))))
+    return np.sort(np.concatenate(found))
+
+
+def measured(subject: Subject, tests: IntArray, inputs: IntArray) -> FloatArray:
+    """Share of the inputs on which each test holds."""
+    found = []
+    for some in np.array_split(tests, -(-len(tests) // 20)):
+        held = subject.measure(np.repeat(some, len(inputs)), np.tile(inputs, len(some)), None)
+        found.append(held.reshape(len(some), -1).mean(axis=1))
+    return np.concatenate(found)
+
+
+def eight() -> str:
+    """Eight perturbations, 1,679,616 tests, 20,000 inferences."""
+    rows = []
+    for inputs in (400, 10_000):
+        subject = TASKS["digits"].subject(specs=EIGHT, inputs=inputs)
+        seen = np.sort(np.random.default_rng(1).permutation(inputs)[:400])
+        tests = stratified(subject.space, 1_200)
+        rates = measured(subject, tests, seen)
+        noise = rates * (1 - rates) / 399 * (1 - 400 / inputs)
+        rows += [(f"{inputs:,}", seed, *_eight(subject, tests, rates, noise, seed)) for seed in range(3)]
+    columns = ("inputs of the data", "seed", "MSE x 1e4, mean of orders 1..8", "without the truth's noise",
+               "by order", "95 % bands cover", "fit, CPU s", "slowest query, s")  # fmt: skip
+    said = (
+        f"{', '.join(EIGHT)}: {subject.space.size:,} tests; 20,000 inferences, `spread`, `auto`. Truth: {len(tests):,}"
+    )
+    return (
+        f"{said} tests, stratified by order, on 400 inputs (of 10,000: a sample, so it has noise itself).\n\n"
+        + table(columns, rows)
+    )
+
+
+def _eight(subject: Subject, tests: IntArray, rates: FloatArray, noise: FloatArray, seed: int) -> Cells:
+    run = measure(subject, plan=plans.build("spread"), budget=20_000, seed=seed)
+    started = time.process_time()
+    means, deviations = run.fitted.predict(tests)
+    fitting = time.process_time() - started
+    errors = means - rates
+    orders = subject.space.orders(tests)
+    by_order = [float((errors[orders == order] ** 2).mean()) for order in range(1, 9)]
+    pure = np.mean([(errors**2 - noise)[orders == order].mean() for order in range(1, 9)])
+    covered = np.abs(errors) <= BAND * np.sqrt(deviations**2 + noise)
+    slowest = max(_seconds(lambda text=text: run.ask(text)) for text in QUERIES)  # type: ignore[misc]
+    parts = " ".join(e4(one) for one in by_order)
+    return e4(float(np.mean(by_order))), e4(float(pure)), parts, float(covered.mean()), fitting, slowest
+
+
+QUERIES = (
+    "all", "order <= 2", "zoom > 2 or (brightness = 5 and motion_blur = 1)", "robustness < 0.5 and severity_sum <= 12",
+    "not (rotate >= 3) and shear in {0, 1, 2}", "order = 8",
+)  # fmt: skip
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def use() -> str:
+    """The model's share of the CPU time of a run."""
+    rows = []
+    for plan, axes, inputs, bar in (("full", 3, 400, 0.6), ("pairs", 4, 400, 0.6), ("spread", 4, 10_000, 0.4)):
+        task = TASKS["digits"]
+        subject = task.subject(specs=task.perturbations[:axes], inputs=inputs)
+        subject.measure(np.arange(64), np.zeros(64, dtype=np.int64), None)  # imports and tables, once per process
+        subject.clock.perturbing = subject.clock.inferring = 0.0  # type: ignore[union-attr]
+        started = time.process_time()
+        run = measure(subject, plan=plans.build(plan), budget=60_000)
+        total = time.process_time() - started
+        model, perturbing = subject.clock.inferring, subject.clock.perturbing  # type: ignore[union-attr]
+        rows.append((plan, len(run.outcomes), model, perturbing, total, f"{model / total:.0%}", f"{bar:.0%}"))
+    columns = ("plan", "inferences", "model, CPU s", "perturbing, CPU s", "run, CPU s", "share of the model", "bar")
+    return f"LeNet-5 (ONNX) on MNIST, one thread; outcomes in memory.\n\n{table(columns, rows)}"
+
+
+def kill() -> str:
+    """Kill a run of the command line ten times; the result must be that of a run that was left alone."""
+    recipe = TASKS["digits"].recipe()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "space.toml").write_text(_space_file(recipe.folder), encoding="utf-8")
+        words = ["tomography", "run", "space.toml", "--plan", "full", "--inferences", "64800"]
+        _fieldcheck(folder, *words, "--out", "whole")
+        parts = [_killed(folder, [*words, "--out", "broken", "--resume"], wanted) for wanted in range(1, 11)]
+        _fieldcheck(folder, *words, "--out", "broken", "--resume")
+        same = _same(folder / "whole" / "outcomes", folder / "broken" / "outcomes")
+        answers = [
+            json.loads(_fieldcheck(folder, "tomography", "query", run, "order = 3", "--json"))
+            for run in ("whole", "broken")
+        ]
+    said = "identical" if same and answers[0] == answers[1] else "DIFFERENT"
+    return (
+        "Three perturbations, `--plan full --inferences 64800`, LeNet-5 as ONNX. SIGKILL ten times, with "
+        f"{', '.join(map(str, parts))} parts of outcomes on disk; then `--resume` to the end. Every part and the "
+        f"answer to `order = 3` ({answers[0]['robustness']:.4f}): **{said}** to the run that was left alone."
+    )
+
+
+def _space_file(folder: Path) -> str:
+    axes = "".join(f'[[perturbation]]\nname = "{name}"\nlevels = 5\n' for name in TASKS["digits"].perturbations[:3])
+    return (
+        f'[model]\nfile = "{folder / "lenet5.onnx"}"\n[data]\nfile = "{folder / "lenet5.npz"}"\nlimit = 300\n'
+        f'[plan]\nkind = "full"\n{axes}'
+    )
+
+
+def _fieldcheck(folder: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "fieldcheck", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def _killed(folder: Path, words: list[str], wanted: int) -> int:
+    """Start, wait for so many parts, kill; how many parts there are."""
+    outcomes = folder / "broken" / "outcomes"
+    command = [sys.executable, "-m", "fieldcheck", *words]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and len(list(outcomes.glob("[0-9]*.npz"))) < wanted:
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    return len(list(outcomes.glob("[0-9]*.npz")))
+
+
+def _same(first: Path, second: Path) -> bool:
+    """Whether two folders hold the same parts, array by array."""
+    names = sorted(path.name for path in first.glob("[0-9]*.npz"))
+    if names != sorted(path.name for path in second.glob("[0-9]*.npz")):
+        return False
+    return all(_arrays(first / name) == _arrays(second / name) for name in names)
+
+
+def _arrays(path: Path) -> dict[str, bytes]:
+    with np.load(path) as file:
+        return {name: file[name].tobytes() for name in file.files}
+
+
+def as_published() -> str:
+    """Forest on orders up to two, beside the paper's numbers."""
+    rows = []
+    for task in TASKS.values():
+        known, whole = first_three(task), truth(task)
+        errors, by_query = _forest_errors(known)
+        four, _ = _forest_errors(whole)
+        high = known.space.orders(all_tests(known.space)) == 3
+        rows.append(
+            (task.title, float((np.abs(errors) <= 0.1).mean()), float((np.abs(errors[high]) <= 0.1).mean()),
+             float(errors[high].mean()), float(np.abs(by_query).max()), float(by_query[7]),
+             e4(float((errors**2).mean())), e4(float((four**2).mean())))
+        )  # fmt: skip
+    paper = ("paper, five tasks", "over .9; two with all within .05", "-", "near 0 on three tasks", "under .07, but",
+             "at most .109", "-", "comparable to 3-D")  # fmt: skip
+    columns = ("model, data", "of 216 tests within .1", "of order 3 within .1", "mean error, order 3",
+               "largest of Q1..Q12", "Q8", "MSE x 1e4, 3-D", "4-D")  # fmt: skip
+    return table(columns, [*rows, paper])
+
+
+def _forest_errors(known: Truth) -> tuple[FloatArray, FloatArray]:
+    """Predicted less true: by test, and by query."""
+    forest = fit(known, "pairs", "forest").surrogate
+    return forest.predict(all_tests(known.space))[0] - known.robustness, query_errors(known, forest)
+
+
+def query_errors(known: Truth, fitted: FittedSurrogate) -> FloatArray:
+    """Predicted less true, one per query of the paper."""
+    found = [
+        fitted.region(tests, np.full(len(tests), 1 / len(tests)))[0] - known.robustness[tests].mean()
+        for tests in queries(known.space)
+    ]
+    return np.array(found)
+
+
+SHARES = tuple(share / 10 for share in range(1, 10))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """MSE over the tests that were not chosen, by share of the space: mean and deviation over repetitions."""
+
+    plan: str
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+
+def choices(known: Truth, *, repetitions: int = 10) -> Iterator[Choice]:
+    """Ordered against random choice of whole tests, with the published forest (figures 7 and 8)."""
+    for plan in ("ordered", "random"):
+        found = np.array(
+            [[_rest(known, plan, share, seed) for share in SHARES] for seed in range(repetitions)], dtype=np.float64
+        )
+        yield Choice(plan, tuple(found.mean(axis=0).tolist()), tuple(found.std(axis=0).tolist()))
+
+
+def _rest(known: Truth, plan: str, share: float, seed: int) -> float:
+    """All trees of the forest are equal, so one is grown."""
+    count = round(share * known.space.size)
+    rows = plans.build(plan).rows(known.space, known.inputs, budget=count * known.inputs, seed=seed)
+    chosen = np.unique(rows.tests)
+    learn = surrogates.build("forest", trees=1)
+    evidence = Evidence(known.space, known.measure(rows.tests, rows.inputs), known.labels, known.guess)
+    left = np.setdiff1d(all_tests(known.space), chosen)
+    predicted = learn.fit(evidence, seed=seed).predict(left)[0]
+    return float(((predicted - known.robustness[left]) ** 2).mean())
+
+
+def choice() -> str:
+    """Ordered against random choice of tests."""
+    rows = []
+    for task in TASKS.values():
+        for known, words in ((first_three(task), "3-D"), (truth(task), "4-D")):
+            ordered, random = choices(known, repetitions=10 if words == "3-D" else 3)
+            rows.append(
+                (task.title, words, *(f"{e4(a)} / {e4(b)}" for a, b in zip(ordered.mean, random.mean, strict=True)))
+            )
+    columns = ("model, data", "space", *(f"{share:.0%}" for share in SHARES))
+    said = "MSE x 1e4 on the tests that were not chosen, ordered / random, by share of the space that was."
+    return f"{said}\n\n{table(columns, rows)}"
+
+
+RULES = {
+    "published": ("published", {}),
+    "half-width .02": ("half-width", {"width": 0.02}),
+    "half-width .01": ("half-width", {"width": 0.01}),
+    "sequence .02": ("sequence", {"width": 0.02}),
+}
+"""By what they are called in the table; the names and parameters of stopping rules."""
+
+
+def stopped(known: Truth, rule: str) -> Outcomes:
+    """The outcomes of orders up to two that a rule waits for."""
+    name, given = RULES[rule]
+    built = stopping_rules.build(name, **given)
+    order = np.random.default_rng(0).permutation(known.inputs)
+    tests = low_orders(known.space, 2)
+    seen = [order[: inputs_used(built, known.held[test, order].astype(np.float64))] for test in tests]
+    return known.measure(np.repeat(tests, [len(one) for one in seen]), np.concatenate(seen))
+
+
+def stopping() -> str:
+    """What early stopping saves in orders up to two, and what it costs."""
+    rows = []
+    for task in TASKS.values():
+        known = first_three(task)
+        full = known.space.size * known.inputs
+        for rule in RULES:
+            outcomes = stopped(known, rule)
+            tests, counts, held = outcomes.counts()
+            errors = held / counts - known.robustness[tests]
+            forest = fit_to(known, outcomes, "forest").predict(all_tests(known.space))[0] - known.robustness
+            rows.append(
+                (task.title, rule, 1 - len(outcomes) / (len(tests) * known.inputs), 1 - len(outcomes) / full,
+                 float(np.abs(errors).max()), e4(float((forest**2).mean())))
+            )  # fmt: skip
+    columns = ("model, data", "rule", "saved of orders <= 2", "saved of the full space", "largest error of a test",
+               "forest, MSE x 1e4")  # fmt: skip
+    said = f"Pools of {known.inputs} inputs: small ones stop late. Orders <= 2 alone save .58 of the full space."
+    return f"{said}\n\n{table(columns, rows)}"
+
+
+def independence() -> str:
+    """For which pairs of perturbations both tests reject."""
+    rows = []
+    for task in TASKS.values():
+        known = truth(task)
+        tests = low_orders(known.space, 2)
+        outcomes = known.measure(np.repeat(tests, known.inputs), np.tile(np.arange(known.inputs), len(tests)))
+        for first, second in combinations(known.space.names, 2):
+            old = published(known.space, outcomes, first=first, second=second)
+            new = resampled(known.space, outcomes, first=first, second=second)
+            rows.append(
+                (task.title, f"{first}, {second}", f"{old.p_value:.3g}", "yes" if old.applicable else "no",
+                 f"{new.p_value:.3f}", _verdict(old.p_value, new.p_value))
+            )  # fmt: skip
+    columns = ("model, data", "pair", "p, published", "its condition holds", "p, resampled", "at 5 %")
+    return f"{known.inputs} inputs, 25 tests a pair.\n\n{table(columns, rows)}"
+
+
+def _verdict(old: float, new: float) -> str:
+    words = {(True, True): "both reject", (False, False): "neither", (True, False): "only published",
+             (False, True): "only resampled"}  # fmt: skip
+    return words[old < 0.05, new < 0.05]
+
+
+PARTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "runs": ("Three perturbations: the default and the published way", runs),
+    "eight": ("Eight perturbations", eight),
+    "use": ("What the CPU is used for", use),
+    "kill": ("Killed and resumed", kill),
+    "published": ("The published way, reproduced", as_published),
+    "choice": ("Ordered against random choice of tests (figures 7 and 8)", choice),
+    "stopping": ("Early stopping (figure 4)", stopping),
+    "independence": ("Independence of pairs", independence),
+}
+
+
+def record(part: str, text: str) -> None:
+    """Put a section into the file, in place of the one that was there."""
+    title = PARTS[part][0]
+    section = f"## {title}\n\n    python benchmarks/tomography_runs.py {part}\n\n{text}\n"
+    before = RECORD.read_text(encoding="utf-8") if RECORD.exists() else "# Tomography on real models\n"
+    pieces = {piece.partition("\n")[0]: piece for piece in re.split(r"^(?=## )", before, flags=re.MULTILINE)}
+    pieces[f"## {title}"] = section
+    RECORD.write_text("\n".join(piece.strip() + "\n" for piece in pieces.values()), encoding="utf-8")
+
+
+def main() -> None:
+    for part in sys.argv[1:] or PARTS:
+        started = time.process_time()
+        text = PARTS[part][1]()
+        record(part, text)
+        print(f"{part}: {time.process_time() - started:.0f} s of CPU\n{text}\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The two surrogates with a posterior: accuracy, bands, and large spaces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fieldcheck.core.space import Outcomes
+from fieldcheck.core.surrogate import Evidence
+from fieldcheck.surrogates import Auto, Gp, Logistic, smooth
+from fieldcheck.surrogates.auto import _shares
+from fieldcheck.surrogates.logistic import _summed_up
+
+from .subjects import Smooth, exact, space
+
+SUBJECT = Smooth(5, 5, 5)
+EVERY = np.arange(SUBJECT.space.size)
+
+
+def test_classes_and_inputs_take_out_noise() -> None:
+    """Over four runs the error falls by a third or so; chance alone would turn the order in far less than 1 of 100."""
+    errors = {True: 0.0, False: 0.0}
+    for seed in range(4):
+        for classes in errors:
+            evidence = SUBJECT.evidence(2000, seed=seed, classes=classes)
+            if not classes:  # every row on an input of its own: nothing to tell inputs apart by
+                outcomes = evidence.outcomes
+                evidence = Evidence(SUBJECT.space, Outcomes(outcomes.tests, np.arange(2000), outcomes.held))
+            means, _ = Logistic(features=60, length=6).fit(evidence, seed=seed).predict(EVERY)
+            errors[classes] += float(np.mean((means - SUBJECT.truth) ** 2))
+    assert errors[True] < errors[False]
+
+
+@pytest.mark.parametrize("surrogate", [Logistic(features=40, length=6), Gp(features=60, length=4)])
+def test_bands_of_regions_hold(surrogate: Logistic | Gp) -> None:
+    """20 runs, three regions each; a true coverage of .95 fails this with a chance under 1e-6, one of .4 passes rarely.
+
+    Regions of one run are correlated: as if there were only one per run.
+    """
+    regions = [EVERY, EVERY[SUBJECT.space.severities(EVERY)[:, 0] >= 3], EVERY[:20]]
+    covered = 0.0
+    for seed in range(20):
+        fitted = surrogate.fit(SUBJECT.evidence(600, seed=seed), seed=seed)
+        for tests in regions:
+            mean, error = fitted.region(tests, np.full(len(tests), 1 / len(tests)))
+            covered += abs(mean - SUBJECT.truth[tests].mean()) <= 1.96 * error
+    assert covered / len(regions) >= binom.ppf(1e-6, 20, 0.95)
+
+
+def test_a_cliff_on_one_axis_is_followed() -> None:
+    where = space(5, 5, 2)
+    severities = where.severities(np.arange(where.size))
+    truth = np.where(severities[:, 0] >= 3, 0.2, 0.9)
+    fitted = Logistic().fit(exact(where, truth, np.arange(where.size), inputs=40), seed=0)
+    means, _ = fitted.predict(np.arange(where.size))
+    assert np.abs(means - truth).max() < 0.12  # a smooth function of length 6 alone is off by .3 beside the cliff
+
+
+def test_a_floor_is_kept() -> None:
+    where = space(5, 5)
+    truth = np.where(where.severities(np.arange(36)).sum(axis=1) > 4, 0.25, 0.95)
+    fitted = Logistic().fit(exact(where, truth, np.arange(36), inputs=100, guess=0.25), seed=0)
+    assert fitted.predict(np.arange(36))[0].min() >= 0.25
+
+
+def test_large_spaces_are_predicted_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The grid in single precision and the table of bands, against test by test."""
+    for surrogate in (Logistic(features=60, length=6), Gp(features=60, length=4)):
+        fitted = surrogate.fit(SUBJECT.evidence(1500), seed=0)
+        means, errors = fitted.predict(EVERY)
+        monkeypatch.setattr(smooth, "EXACT", 100)
+        again = surrogate.fit(SUBJECT.evidence(1500), seed=0)
+        fast_means, fast_errors = again.predict(EVERY)
+        monkeypatch.undo()
+        assert fast_means == pytest.approx(means, abs=2e-6)
+        # The table is a fit: what it says must be near in nearly all tests.
+        assert np.quantile(np.abs(np.log(fast_errors / errors)), 0.9) < 0.35
+
+
+def test_a_region_of_many_tests_is_thinned_evenly() -> None:
+    weights = np.zeros(10_000)
+    weights[2000:6000] = 1 / 4000
+    at = smooth.thinned(weights, 100)
+    assert len(at.places) == 100
+    assert np.all((at.places >= 2000) & (at.places < 6000))
+    assert np.diff(at.places).max() <= 41
+    assert at.weights.sum() == pytest.approx(1)
+
+
+def test_millions_of_tests() -> None:
+    where = space(*[5] * 8)
+    rng = np.random.default_rng(0)
+    tests = rng.integers(0, where.size, 3000)
+    held = (rng.random(3000) < 0.95 - 0.1 * where.orders(tests)).astype(float)
+    fitted = Logistic(features=80, length=9).fit(Evidence(where, Outcomes(tests, np.arange(3000), held)), seed=0)
+    every = np.arange(where.size)
+    means, errors = fitted.predict(every)
+    assert fitted.region(every, np.full(where.size, 1 / where.size))[0] == pytest.approx(means.mean(), abs=1e-5)
+    assert means.mean() == pytest.approx(held.mean(), abs=5 * 0.5 / np.sqrt(3000))  # five standard errors at most
+    assert errors.shape == means.shape
+
+
+def test_intercepts_summed_up_keep_their_mean() -> None:
+    means, variances = np.array([-1.0, 0.0, 4.0]), np.array([0.5, 1.0, 0.2])
+    values, weights = _summed_up(means, variances, 6)
+    assert weights.sum() == pytest.approx(1)
+    assert values @ weights == pytest.approx(1.0)
+    assert len(values) <= 6
+
+
+def test_auto_keeps_the_first_unless_another_is_clearly_ahead() -> None:
+    first = np.zeros(100)
+    noisy = np.tile([1.0, -0.9], 50)  # ahead by 5 in sum, with a standard error of 9.5
+    clear = np.full(100, 0.2)
+    assert _shares(np.array([first, noisy])).tolist() == [1.0, 0.0]
+    assert _shares(np.array([first, clear])).tolist() == [0.0, 1.0]
+
+
+def test_auto_leaves_a_regression_that_is_wrong() -> None:
+    """A checkerboard of the severities: no smooth function follows it, and neither do pairs."""
+    where = space(5, 5, 5)
+    tests = np.arange(where.size)
+    high = where.severities(tests)
+    truth = np.where((high[:, 0] > 2) & (high[:, 1] > 2) & (high[:, 2] > 2), 0.02, 0.98)
+    rng = np.random.default_rng(0)
+    rows = np.repeat(tests, 40)
+    held = (rng.random(len(rows)) < truth[rows]).astype(float)
+    fitted = Auto().fit(Evidence(where, Outcomes(rows, np.tile(np.arange(40), where.size), held)), seed=0)
+    assert np.sqrt(np.mean((fitted.predict(tests)[0] - truth) ** 2)) < 0.05
