@@ -25,6 +25,7 @@ BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = ENVIRONMENT / "installed"
 LIGHT, FULL = "", "[dev]"
+WORKERS = min(os.cpu_count() or 1, 4)
 
 
 def main() -> int:
@@ -48,11 +49,13 @@ def demo(rest: list[str]) -> int:
 def test(rest: list[str]) -> int:
     """Lint, types, then tests; all of them run, so that one failure does not hide another."""
     find_servers()
+    # Each worker has a core to itself: threads of the numerical libraries would fight for it.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     codes = [
         call(PYTHON, "-m", "ruff", "check", "."),
         call(PYTHON, "-m", "ruff", "format", "--check", "."),
         call(PYTHON, "-m", "mypy"),
-        call(PYTHON, "-m", "pytest", "-m", "not sweep", *rest),
+        call(PYTHON, "-m", "pytest", "-m", "not sweep", "-n", str(WORKERS), "--dist", "loadfile", *rest),
     ]
     return max(codes)
 

@@ -34,6 +34,9 @@ from fieldcheck.estimators import estimate
 SIZES = range(35, 181, 5)
 REPETITIONS = 50
 RESULTS = Path(__file__).parent / "results" / "ces_study.md"
+LAYERS = ("2", "5", "8", "10", "11")
+"""Of LeNet-5: after each pooling, after each hidden layer, and the scores."""
+
 SMALL = Ces(start=5, score="kl")
 """For pools of hundreds, as in the study."""
 
@@ -58,13 +61,13 @@ class Subject:
 
 
 def classifier(
-    name: str, images: networks.Images, labels: npt.NDArray[np.int64], *, every_layer: bool = False
+    name: str, images: networks.Images, labels: npt.NDArray[np.int64], *, names: Sequence[str] = ()
 ) -> Subject:
     """The network's answers and activations through the product's own adapter."""
     model = models.open_model(
         networks.trained(name), task="classification", batch=networks.batch_of(images[:8]).numpy()
     )
-    outputs, layers = _run(model, images, model.layers if every_layer else [model.layer])
+    outputs, layers = _run(model, images, names or [model.layer])
     wrong = (outputs.argmax(axis=1) != labels).astype(np.float64)
     return Subject(layers, wrong, 1.0 - outputs.max(axis=1).astype(np.float64), "classification", model.layer)
 
@@ -156,9 +159,10 @@ def layers() -> list[str]:
     """CES on each layer of LeNet-5; the study takes the last hidden one."""
     lines = ["| network | layer | neurons | CES |", "|---|---|---|---|"]
     for name in ("lenet5", "lenet5-8-0"):
-        subject = classifier(name, *networks.mnist("test"), every_layer=True)
-        for layer, values in subject.layers.items():
-            found, _ = efficiency(subject.frame(layer), subject.losses, Ces(), sizes=range(40, 181, 20))
+        subject = classifier(name, *networks.mnist("test"), names=LAYERS)
+        for layer in LAYERS:
+            values = subject.layers[layer]
+            found, _ = efficiency(subject.frame(layer), subject.losses, Ces(), sizes=range(60, 181, 40))
             mark = " (last hidden)" if layer == subject.last else ""
             lines.append(f"| {name} | {layer}{mark} | {values.shape[1]} | {found:.3f} |")
             _say(lines[-1])
@@ -269,15 +273,20 @@ def _say(line: str) -> None:
 
 
 def main(chosen: list[str]) -> None:
-    usual = f"{REPETITIONS} repetitions a size, sizes 35, 40, ... 180 where nothing else is said."
-    text = [f"# CES and CSS, the study of FSE'19 again\n\n{usual}\n"]
+    """Run parts; each replaces its section of the results when it is done."""
     for name in chosen or PARTS:
         title, run = PARTS[name]
         _say(title)
-        text.append(f"## {title}\n\n{run.__doc__}\n\n" + "\n".join(run()) + "\n")
-    target = RESULTS if not chosen else RESULTS.with_name("ces_study_part.md")
-    target.write_text("\n".join(text), encoding="utf-8")
-    _say(f"written: {target}")
+        record(title, f"{run.__doc__}\n\n" + "\n".join(run()))
+
+
+def record(title: str, text: str) -> None:
+    usual = f"{REPETITIONS} repetitions a size, sizes 35, 40, ... 180 where nothing else is said."
+    before = RESULTS.read_text(encoding="utf-8").split("\n## ")[1:] if RESULTS.exists() else []
+    sections = dict(part.strip().split("\n\n", 1) for part in before) | {title: text}
+    order = [known for known, _ in PARTS.values() if known in sections]
+    body = "".join(f"\n## {known}\n\n{sections[known]}\n" for known in order)
+    RESULTS.write_text(f"# CES and CSS, the study of FSE'19 again\n\n{usual}\n{body}", encoding="utf-8")
 
 
 if __name__ == "__main__":
