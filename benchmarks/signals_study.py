@@ -6,7 +6,8 @@
 The pools are the test images of MNIST (LeNet-5) and CIFAR-10 (a small residual network), as they are and with half of
 them perturbed. Each set of variables is judged twice: by the smallest RMSE, relative to simple random sampling, that
 a sample allocated by it could reach (as ``fieldcheck auxiliary`` says), and by the RMSE of real ``waves`` campaigns
-with 200 labels. What was predicted is kept beside the networks, so that only the first run takes long.
+with 200 labels. What was predicted is kept beside the networks (``signals-*``; delete it to start anew), so that only
+the first run takes long.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import torch
 import networks
 from fieldcheck import auxiliary, perturbations, predict, sources
 from fieldcheck.auxiliary.image_augmentations import augmented
+from fieldcheck.auxiliary.member import LOW
 from fieldcheck.campaign import Field
 from fieldcheck.campaign.choose import HELPFUL
 from fieldcheck.campaign.signals import separation
@@ -35,6 +37,7 @@ from fieldcheck.core.trace import Trace
 from fieldcheck.core.types import FloatArray
 from fieldcheck.designs import registry
 from fieldcheck.estimators import Fit
+from fieldcheck.numerics.risk import frame_model
 
 LABELS = 200
 REFERENCE = 10_000
@@ -44,7 +47,7 @@ SIGNALS = ("confidence", "dsa", "lsa", "mdsa", "knn", "knn_disagreement", "sae:e
 """What ``predict`` is asked for; margin, entropy, gini and combined follow from these."""
 
 USUAL = ("confidence", "dsa", "lsa")
-TRAINED, TUNED = "trained", "tuned"
+KINDS = TRAINED, TUNED = "trained", "tuned"
 """Kinds of second models: as ``--member train`` makes it; a copy of the model itself, trained on with disturbed
 images."""
 
@@ -130,7 +133,7 @@ def members(name: str) -> dict[str, FloatArray]:
             logits = torch.from_numpy(networks.answers(tuned.eval(), items["images"])).double()
             np.savez(path, **{TRAINED: trained(items["images"]), TUNED: logits.softmax(dim=1).numpy()})
     with np.load(path) as file:
-        return {kind: file[kind] for kind in (TRAINED, TUNED)}
+        return {kind: file[kind] for kind in KINDS}
 
 
 def train_on(network: torch.nn.Module, images: networks.Images, labels: npt.NDArray[np.int64]) -> None:
@@ -202,15 +205,25 @@ class Campaigns:
     failures: float
 
 
-def campaigns(pool: Pool, names: Sequence[str], *, repetitions: int) -> Campaigns:
-    field = Field.of(pool, auxiliary=names)
-    design = registry.build("waves", auxiliary="+".join(names))
+def campaigns(field: Field, *, repetitions: int) -> Campaigns:
+    design = registry.build("waves", auxiliary="+".join(field.frame.auxiliary))
     labelled = [play(field, design, budget=LABELS, seed=seed) for seed in range(repetitions)]
     squares = (np.array([Fit.of(one).value for one in labelled]) - field.losses.mean()) ** 2
-    srs = field.losses.std() * np.sqrt(1 / LABELS - 1 / len(pool))
+    srs = field.losses.std() * np.sqrt(1 / LABELS - 1 / field.frame.size)
     ratio = float(np.sqrt(squares.mean()) / srs)
     relative = float(squares.std(ddof=1) / squares.mean() / np.sqrt(repetitions)) / 2
     return Campaigns(ratio, ratio * relative, float(np.mean([one.failures for one in labelled])))
+
+
+def as_odds(field: Field) -> Field:
+    """The same field, whose risk model takes the member's log odds as they are and not by rank, with slope .25 ± .4."""
+    frame = field.frame
+    model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+    at = 2 + list(frame.auxiliary).index("member")  # after 1, the doubt and its square; confidence comes first
+    features, sd = model.features.copy(), model.sd.copy()
+    features[:, at], sd[at] = frame.auxiliary["member"] + LOW, 0.4
+    frame.memo("risk", lambda: replace(model, features=features, sd=sd))
+    return field
 
 
 @dataclass(frozen=True)
@@ -233,20 +246,29 @@ class Row:
 
 def row(pool: Pool, name: str, names: Sequence[str], *, repetitions: int) -> Row:
     found = separation(pool, names).signals[-1]
-    return Row(name, found.separation, found.riskiest, found.ratio, campaigns(pool, names, repetitions=repetitions))
+    achieved = campaigns(Field.of(pool, auxiliary=names), repetitions=repetitions)
+    return Row(name, found.separation, found.riskiest, found.ratio, achieved)
 
 
 def rows(case: Case, *, repetitions: int) -> Iterator[Row]:
-    """Variables alone, the best first; then together; then with the tuned copy as the member."""
-    make: Callable[..., Row] = partial(row, repetitions=repetitions)
+    """Variables alone, the best first, with a third of the campaigns; then together, the tuned copy last."""
     pool, other = case.with_member(TRAINED), case.with_member(TUNED)
-    alone = [make(pool, name, (name,)) for name in pool.auxiliary_names()]
-    alone.append(make(other, "member (tuned copy)", ("member",)))
+    few, many = partial(row, repetitions=repetitions // 3), partial(row, repetitions=repetitions)
+    alone = [few(pool, name, (name,)) for name in pool.auxiliary_names()]
+    alone.append(few(other, "member (tuned copy)", ("member",)))
     yield from sorted(alone, key=lambda one: one.achievable)
     for name, names in together(pool.auxiliary_names()).items():
-        yield make(pool, f"**{name}**", names)
-    yield make(other, "**+ member (tuned copy)**", (*USUAL, "member"))
-    yield make(other, "**auto (tuned copy)**", helpful(pool.auxiliary_names()))
+        yield many(pool, f"**{name}**", names)
+    yield many(other, "**+ member (tuned copy)**", (*USUAL, "member"))
+    yield many(other, "**auto (tuned copy)**", helpful(pool.auxiliary_names()))
+
+
+def odds(case: Case, *, repetitions: int) -> str:
+    """What confidence + dsa + lsa + member would reach if the risk model took the member's log odds as they are."""
+    fields = {kind: as_odds(Field.of(case.with_member(kind), auxiliary=(*USUAL, "member"))) for kind in KINDS}
+    found = {kind: campaigns(field, repetitions=repetitions) for kind, field in fields.items()}
+    words = ", ".join(f"{one.ratio:.3f} ± {one.error:.3f} ({kind})" for kind, one in found.items())
+    return f"`+ member` by its log odds and not by rank: {words}."
 
 
 def together(have: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -270,7 +292,8 @@ HEAD = (
 def table(name: str, *, repetitions: int) -> str:
     case = case_of(name)
     lines = [f"## {name}", "", about(case), "", *HEAD]
-    return "\n".join([*lines, *(str(one) for one in rows(case, repetitions=repetitions)), ""])
+    lines += [str(one) for one in rows(case, repetitions=repetitions)]
+    return "\n".join([*lines, "", odds(case, repetitions=repetitions), ""])
 
 
 def about(case: Case) -> str:
@@ -283,7 +306,7 @@ def about(case: Case) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("pools", nargs="*", metavar="pool", help=", ".join(POOLS))
-    parser.add_argument("--repetitions", type=int, default=200)
+    parser.add_argument("--repetitions", type=int, default=600)
     given = parser.parse_args()
     if unknown := set(given.pools) - set(POOLS):
         parser.error(f"no pool {', '.join(unknown)}; there are {', '.join(POOLS)}")

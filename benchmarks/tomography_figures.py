@@ -26,7 +26,6 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.report.charts.draw import Chart
 from fieldcheck.tomography import Executor, Truth
 from fieldcheck.tomography.bench import queries
-from fieldcheck.tomography.plan import low_orders
 from fieldcheck.tomography.quality import measure_quality
 from tomography_runs import (
     RULES,
@@ -36,8 +35,8 @@ from tomography_runs import (
     choices,
     first_three,
     fit,
+    pools,
     query_errors,
-    stopped,
 )
 from tomography_subjects import TASKS, truth
 
@@ -76,19 +75,13 @@ def figure_3() -> Iterator[Chart]:
 
 
 def figure_4() -> Iterator[Chart]:
-    """Inferences by way of running."""
-    series = ("full", "orders <= 2", *(f"orders <= 2, {rule}" for rule in RULES), "spread")
-    values: list[list[float]] = [[] for _ in series]
-    for task in TASKS.values():
-        known = first_three(task)
-        low = len(low_orders(known.space, 2)) * known.inputs
-        counts = [known.space.size * known.inputs, low, *(len(stopped(known, rule)) for rule in RULES), SMALL]
-        for one, count in zip(values, counts, strict=True):
-            one.append(float(count))
-    yield BarChart(
-        "figure4", "Inferences in three dimensions", "", "inferences", tuple(TASKS), series,
-        tuple(tuple(one) for one in values),
-    )  # fmt: skip
+    """Inferences by way of running, on a pool of 5,000."""
+    pool = next(pools())
+    inputs = pool.held.shape[1]
+    ways = {"full": 216 * inputs, "orders <= 2": pool.held.size}
+    ways |= {f"orders <= 2, {rule}": len(pool.stopped(rule)) for rule in RULES} | {"spread": SMALL}
+    counts = tuple(float(count) for count in ways.values())
+    yield BarChart("figure4", f"{pool.title}: inferences", "", "inferences", tuple(ways), ("inferences",), (counts,))
 
 
 def figure_6() -> Iterator[Chart]:
@@ -117,7 +110,7 @@ def figure_7() -> Iterator[Chart]:
         for number, known, repetitions in ((7, first_three(task), 10), (8, truth(task), 3)):
             lines = []
             for one in choices(known, repetitions=repetitions):
-                low, high = (tuple(np.array(one.mean) + sign * np.array(one.deviation)) for sign in (-1, 1))
+                low, high = (tuple((np.array(one.mean) + sign * np.array(one.deviation)).tolist()) for sign in (-1, 1))
                 lines.append(Line(one.plan, SHARES, one.mean, low, high))
             title = f"{task.title}: error by share of the {known.space.size:,} tests that were run"
             yield LineChart(f"figure{number}_{task.name}", title, "share of the tests", "MSE of the rest", tuple(lines))
@@ -130,19 +123,24 @@ def figure_9() -> Iterator[Chart]:
         found = _qualities(task.name)
         sums = truth(task).space.severities(found.tests).sum(axis=1)
         drop = truth(task).robustness[0] - truth(task).robustness[found.tests]
+        span = float(np.ptp(found.actual))  # a KID has the scale of its features
         lines = [
-            _by_sum(name, sums, values)
+            _by_sum(name, sums, values / span)
             for name, values in (("measured", found.actual), ("default", found.ours), ("published", found.forest))
         ]
         yield LineChart(
-            f"figure9_{task.name}", f"{task.title}: quality by sum of severities", "sum of severities", found.measure,
+            f"figure9_{task.name}", f"{task.title}: quality by sum of severities", "sum of severities",
+            f"{found.measure} / its range; drop",
             (*lines, _by_sum("drop of accuracy", sums, drop)),
         )  # fmt: skip
         for name, values in (("published", found.forest), ("default", found.ours)):
-            rows.append(_spread(f"{task.name}, {name}", (values - found.actual)[found.unseen]))
+            rows.append(_spread(f"{task.name}, {name}", (values - found.actual)[found.unseen] / span))
             mean = np.abs(values - found.actual)[found.unseen].mean()
-            print(f"figure 10, {task.name}, {name}: {found.measure}, mean absolute error {mean:.4f}")
-    yield IntervalChart("figure10", "Errors of predicted quality", "predicted less measured", tuple(rows), truth=0.0)
+            print(f"figure 10, {task.name}, {name}: mean absolute error {mean:.4f}, {mean / span:.4f} of the range")
+    yield IntervalChart(
+        "figure10", "Errors of predicted quality", "predicted less measured, of the range", tuple(rows), truth=0.0,
+        truth_label="no error",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,9 +202,6 @@ def figure_11() -> Iterator[Chart]:
     """Pictures of tests with the same sum of severities; written as they are made."""
     for name in ("digits", "photos"):
         executor = _executor(TASKS[name].subject().executor)
-        severities = np.array(
-            [[0, 0, 0, 0], [5, 5, 0, 0], [0, 0, 5, 5], [5, 0, 5, 0], [4, 3, 3, 0], [1, 1, 3, 5], [3, 3, 2, 2]]
-        )
         tests = executor.space.numbers(SHOWN)
         scores = _qualities(name).everywhere[tests]
         cells = []
@@ -225,7 +220,7 @@ SHOWN = ((0, 0, 0, 0), (5, 5, 0, 0), (0, 0, 5, 5), (5, 0, 5, 0), (4, 3, 3, 0), (
 
 def _pictures(cells: list[tuple[int, int, npt.NDArray[np.uint8], str]], *, size: int = 100) -> str:
     """Small pictures in rows, each with its severities and its score."""
-    rows, columns = (1 + max(cell[axis] for cell in cells) for axis in (0, 1))
+    rows, columns = 1 + max(cell[0] for cell in cells), 1 + max(cell[1] for cell in cells)
     parts = []
     for row, column, image, words in cells:
         shown = image[..., ::-1] if image.ndim == 3 else image

@@ -9,6 +9,7 @@ truth that was interrupted goes on where it was.
 from __future__ import annotations
 
 import csv
+import pickle
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import torch
 
@@ -49,7 +49,7 @@ class Task:
 
     def recipe(self, *, specs: Sequence[str] | None = None, inputs: int = INPUTS) -> Recipe:
         """The space file as the product reads it; the model and its data are made where they are missing."""
-        folder = _folder()
+        folder = kept()
         if not (folder / self.model["file"]).exists():
             self.make(folder)
         return Recipe(_space(specs or self.perturbations), folder, self.model, {**self.data, "limit": inputs})
@@ -63,10 +63,11 @@ def _space(specs: Sequence[str]) -> Space:
     return Space(tuple(Axis(spec.partition(":")[0], 5, spec) for spec in specs))
 
 
-def _folder() -> Path:
+def kept(name: str = "") -> Path:
+    """Where models, data, runs and truths are kept."""
     folder = networks.cache_folder() / "tomography"
     folder.mkdir(exist_ok=True)
-    return folder
+    return folder / name
 
 
 def _export(name: str, data: Callable[[str], tuple[networks.Images, Any]]) -> Callable[[Path], None]:
@@ -94,14 +95,14 @@ def _write(name: str, model: Callable[[], Any], data: Callable[[], text_classifi
         with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerows([("text", "label"), *zip(texts, labels.tolist(), strict=True)])
-        joblib.dump(model(), folder / f"{name}.joblib")
+        (folder / f"{name}.pkl").write_bytes(pickle.dumps(model()))
 
     return make
 
 
 def _text(name: str, title: str, model: Callable[[], Any], data: Callable[[], text_classifier.Texts]) -> Task:
     columns = {"file": f"{name}.csv", "kind": "text", "text": "text", "label": "label"}
-    return Task(name, title, tuple(family("text")), _write(name, model, data), {"file": f"{name}.joblib"}, columns)
+    return Task(name, title, tuple(family("text")), _write(name, model, data), {"file": f"{name}.pkl"}, columns)
 
 
 TASKS = {
@@ -123,7 +124,7 @@ TASKS = {
 
 def truth(task: Task) -> Truth:
     """All tests on all inputs; computed once."""
-    path = _folder() / f"{task.name}_truth.npz"
+    path = kept() / f"{task.name}_truth.npz"
     if not path.exists():
         _record(task, path)
     return read_truth(path)
@@ -132,7 +133,7 @@ def truth(task: Task) -> Truth:
 def _record(task: Task, path: Path) -> None:
     subject = task.subject()
     run = measure(
-        subject, plan=plans.build("full"), folder=_folder() / f"{task.name}_full", resume=True, progress=_say(task.name)
+        subject, plan=plans.build("full"), folder=kept() / f"{task.name}_full", resume=True, progress=_say(task.name)
     )
     held = np.zeros((subject.space.size, subject.inputs), dtype=np.bool_)
     held[run.outcomes.tests, run.outcomes.inputs] = run.outcomes.held > 0
