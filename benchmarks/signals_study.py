@@ -137,6 +137,7 @@ def members(name: str) -> dict[str, FloatArray]:
 
 
 def train_on(network: torch.nn.Module, images: networks.Images, labels: npt.NDArray[np.int64]) -> None:
+    """Two more passes, over images with the disturbances that a trained member gets."""
     noise, rng = torch.Generator().manual_seed(0), stream(0, "signals", "tuned")
     optimiser = torch.optim.Adam(network.parameters(), 1e-3)
     network.train()
@@ -205,13 +206,13 @@ class Campaigns:
     failures: float
 
 
-def campaigns(field: Field, *, repetitions: int) -> Campaigns:
+def campaigns(field: Field, seeds: range) -> Campaigns:
     design = registry.build("waves", auxiliary="+".join(field.frame.auxiliary))
-    labelled = [play(field, design, budget=LABELS, seed=seed) for seed in range(repetitions)]
+    labelled = [play(field, design, budget=LABELS, seed=seed) for seed in seeds]
     squares = (np.array([Fit.of(one).value for one in labelled]) - field.losses.mean()) ** 2
     srs = field.losses.std() * np.sqrt(1 / LABELS - 1 / field.frame.size)
     ratio = float(np.sqrt(squares.mean()) / srs)
-    relative = float(squares.std(ddof=1) / squares.mean() / np.sqrt(repetitions)) / 2
+    relative = float(squares.std(ddof=1) / squares.mean() / np.sqrt(len(seeds))) / 2
     return Campaigns(ratio, ratio * relative, float(np.mean([one.failures for one in labelled])))
 
 
@@ -244,16 +245,16 @@ class Row:
         return f"| {' | '.join(cells)} |"
 
 
-def row(pool: Pool, name: str, names: Sequence[str], *, repetitions: int) -> Row:
+def row(pool: Pool, name: str, names: Sequence[str], *, seeds: range) -> Row:
     found = separation(pool, names).signals[-1]
-    achieved = campaigns(Field.of(pool, auxiliary=names), repetitions=repetitions)
+    achieved = campaigns(Field.of(pool, auxiliary=names), seeds)
     return Row(name, found.separation, found.riskiest, found.ratio, achieved)
 
 
-def rows(case: Case, *, repetitions: int) -> Iterator[Row]:
+def rows(case: Case, seeds: range) -> Iterator[Row]:
     """Variables alone, the best first, with a third of the campaigns; then together, the tuned copy last."""
     pool, other = case.with_member(TRAINED), case.with_member(TUNED)
-    few, many = partial(row, repetitions=repetitions // 3), partial(row, repetitions=repetitions)
+    few, many = partial(row, seeds=seeds[: len(seeds) // 3]), partial(row, seeds=seeds)
     alone = [few(pool, name, (name,)) for name in pool.auxiliary_names()]
     alone.append(few(other, "member (tuned copy)", ("member",)))
     yield from sorted(alone, key=lambda one: one.achievable)
@@ -263,10 +264,10 @@ def rows(case: Case, *, repetitions: int) -> Iterator[Row]:
     yield many(other, "**auto (tuned copy)**", helpful(pool.auxiliary_names()))
 
 
-def odds(case: Case, *, repetitions: int) -> str:
+def odds(case: Case, seeds: range) -> str:
     """What confidence + dsa + lsa + member would reach if the risk model took the member's log odds as they are."""
     fields = {kind: as_odds(Field.of(case.with_member(kind), auxiliary=(*USUAL, "member"))) for kind in KINDS}
-    found = {kind: campaigns(field, repetitions=repetitions) for kind, field in fields.items()}
+    found = {kind: campaigns(field, seeds) for kind, field in fields.items()}
     words = ", ".join(f"{one.ratio:.3f} ± {one.error:.3f} ({kind})" for kind, one in found.items())
     return f"`+ member` by its log odds and not by rank: {words}."
 
@@ -289,11 +290,11 @@ HEAD = (
 )
 
 
-def table(name: str, *, repetitions: int) -> str:
+def table(name: str, seeds: range) -> str:
     case = case_of(name)
     lines = [f"## {name}", "", about(case), "", *HEAD]
-    lines += [str(one) for one in rows(case, repetitions=repetitions)]
-    return "\n".join([*lines, "", odds(case, repetitions=repetitions), ""])
+    lines += [str(one) for one in rows(case, seeds)]
+    return "\n".join([*lines, "", odds(case, seeds), ""])
 
 
 def about(case: Case) -> str:
@@ -307,11 +308,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("pools", nargs="*", metavar="pool", help=", ".join(POOLS))
     parser.add_argument("--repetitions", type=int, default=600)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first campaign")
     given = parser.parse_args()
     if unknown := set(given.pools) - set(POOLS):
         parser.error(f"no pool {', '.join(unknown)}; there are {', '.join(POOLS)}")
     for name in given.pools or POOLS:
-        print(table(name, repetitions=given.repetitions), flush=True)
+        print(table(name, range(given.first, given.first + given.repetitions)), flush=True)
 
 
 if __name__ == "__main__":

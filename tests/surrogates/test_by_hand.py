@@ -7,6 +7,7 @@ import pytest
 
 from fieldcheck.core.surrogate import Evidence
 from fieldcheck.surrogates import Auto, Closure, Forest, Independence
+from fieldcheck.surrogates.closure import change
 from fieldcheck.surrogates.counts import Counts, held_out
 from fieldcheck.surrogates.independence import dependent_pairs
 from fieldcheck.surrogates.low_orders import LowOrders
@@ -63,6 +64,16 @@ def test_the_closure_is_exact_where_three_do_not_interact() -> None:
     assert predict(np.arange(where.size)) == pytest.approx(np.exp(logs), abs=2e-4)
 
 
+def test_the_closure_doubts_what_low_orders_cannot_show() -> None:
+    """Closure .9 · .6 · .45 · .4 / (.8 · .7 · .5), product .5 · .7 · .8 / .9²: a quarter of the gap."""
+    low = low_orders(exact(BITS, RATES, LOW))
+    found = change(BITS, low, np.arange(8), guess=0.0)
+    assert found[7] == pytest.approx(abs(0.9 * 0.6 * 0.45 * 0.4 / (0.8 * 0.7 * 0.5) - 0.5 * 0.7 * 0.8 / 0.9**2))
+    assert found[:7].tolist() == [0.0] * 7
+    _, errors = Closure().fit(exact(BITS, RATES, LOW), seed=0).predict(np.array([7]))
+    assert errors[0] > found[7] / 4
+
+
 def test_independent_perturbations_are_a_product() -> None:
     shares = np.array([5 / 9, 7 / 9, 8 / 9])
     severities = BITS.severities(np.arange(8))
@@ -117,6 +128,16 @@ def test_auto_extrapolates_with_the_closure() -> None:
     assert "closure" in fitted.notes[0]
     expected = Closure().fit(exact(BITS, RATES, LOW), seed=0).predict(np.arange(8))
     assert fitted.predict(np.arange(8))[0] == pytest.approx(expected[0])
+
+
+@pytest.mark.parametrize("levels", [(1,), (5,), (2, 2)])
+def test_auto_takes_the_regression_in_spaces_too_small_to_try_others(levels: tuple[int, ...]) -> None:
+    where = space(*levels)
+    rates = np.linspace(0.9, 0.3, where.size)
+    fitted = Auto().fit(exact(where, rates, np.arange(where.size), inputs=200), seed=0)
+    assert "logistic" in fitted.notes[0]
+    # Three standard errors of 200 outcomes, a wide guard: smoothing does not make it worse.
+    assert fitted.predict(np.arange(where.size))[0] == pytest.approx(rates, abs=3 * np.sqrt(0.25 / 200))
 
 
 def test_the_interval_of_a_test_that_saw_everything_is_a_point() -> None:

@@ -13,13 +13,20 @@ from fieldcheck.surrogates import registry
 from .subjects import Smooth
 
 NAMES = ("auto", "logistic", "gp", "boosting", "closure", "independence", "mlp", "forest")
+QUICK = {"mlp": "mlp:units=16,epochs=15", "boosting": "boosting:rounds=60"}
+"""Parameters that save time where the default ones show nothing more."""
+
 SUBJECT = Smooth(3, 2, 3)
 EVERY = np.arange(SUBJECT.space.size)
 
 
+def build(name: str) -> Surrogate:
+    return registry.build(QUICK.get(name, name))
+
+
 @pytest.fixture(scope="module", params=NAMES)
 def fitted(request: pytest.FixtureRequest) -> FittedSurrogate:
-    return registry.build(request.param).fit(SUBJECT.evidence(3000), seed=3)
+    return build(request.param).fit(SUBJECT.evidence(3000), seed=3)
 
 
 def test_the_registry_has_them_all() -> None:
@@ -66,7 +73,7 @@ def test_it_learnt_something(fitted: FittedSurrogate) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_gives_the_same(name: str) -> None:
     evidence = SUBJECT.evidence(400)
-    first, second = (registry.build(name).fit(evidence, seed=5).predict(EVERY) for _ in range(2))
+    first, second = (build(name).fit(evidence, seed=5).predict(EVERY) for _ in range(2))
     assert np.array_equal(first[0], second[0])
     assert np.array_equal(first[1], second[1])
 
@@ -76,7 +83,7 @@ def test_few_and_one_sided_outcomes_are_no_reason_to_fail(name: str) -> None:
     for rows, held in ((1, 1.0), (40, 1.0), (40, 0.0)):
         tests = np.arange(rows) % SUBJECT.space.size
         evidence = Evidence(SUBJECT.space, Outcomes(tests, np.arange(rows), np.full(rows, held)))
-        means, errors = registry.build(name).fit(evidence, seed=0).predict(EVERY)
+        means, errors = build(name).fit(evidence, seed=0).predict(EVERY)
         assert np.all(np.isfinite(means))
         assert np.all(np.isfinite(errors))
 

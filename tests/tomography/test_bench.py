@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from fieldcheck.cli.tomography import tomography
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.tomography import bench
@@ -64,6 +66,25 @@ def test_one_row_per_cell_with_all_columns() -> None:
 def test_a_misspelt_name_is_told_before_any_work() -> None:
     with pytest.raises(FieldcheckError):
         bench.bench([truth(2, 2)], plan_specs=["spred"], surrogate_specs=["gp"], budgets=[9], repetitions=1)
+
+
+def test_the_verb_writes_rows_and_a_table(tmp_path: Path) -> None:
+    subject = truth(2, 2, 2)
+    path, rows = tmp_path / "made.npz", tmp_path / "rows.json"
+    severities = subject.space.severities(np.arange(27))
+    np.savez(path, tests=severities, correct=np.packbits(subject.held, axis=1), inputs=np.int64(60))
+    runner = CliRunner()
+    asked = ["bench", str(path), "--plan", "spread,pairs:share=0.5", "--surrogate", "gp", "-r", "1"]
+    shown = runner.invoke(tomography, [*asked, "--inferences", "300,all", "--axes", "2", "--json", str(rows)])
+    assert shown.exit_code == 0
+    found = json.loads(rows.read_text())["rows"]
+    assert [row["plan"] for row in found] == ["spread", "spread", "pairs:share=0.5", "pairs:share=0.5"]
+    assert [row["inferences"] for row in found] == [300, 540, 297, 540]
+    assert "query_error_max" in shown.stdout
+    printed = runner.invoke(tomography, [*asked, "--inferences", "300", "--json", "-"])
+    assert [tuple(row) for row in json.loads(printed.stdout)["rows"]] == [KEYS] * 2
+    wrong = runner.invoke(tomography, [*asked, "--inferences", "many"])
+    assert isinstance(wrong.exception, FieldcheckError)
 
 
 def test_the_published_way_on_a_published_truth(published_data: Path) -> None:

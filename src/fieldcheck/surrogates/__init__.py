@@ -1,7 +1,4 @@
-"""Ways to predict the tests that were not run, one a file. A new one is a file here and a line in the registry below;
-
-see ``core.surrogate.Surrogate``.
-"""
+"""Ways to predict the tests that were not run. A new one is a file here and a line in the registry below."""
 
 from __future__ import annotations
 

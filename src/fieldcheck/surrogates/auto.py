@@ -51,10 +51,8 @@ class Auto:
     paper: ClassVar[str] = "Yao et al., Bayesian Analysis 2018"
 
     def fit(self, evidence: Evidence, *, seed: int) -> FittedSurrogate:
-        if _extrapolates(evidence):
-            closure = Closure().fit(evidence, seed=seed)
-            note = "auto: closure, because hardly any test of order three and more was run"
-            return Blend((closure,), (1.0,), (note, *closure.notes))
+        if len(_high_tests(evidence)) < FEW_TESTS:
+            return _untried(evidence, seed)
         main = Logistic().fit(evidence, seed=seed)
         others: list[Surrogate] = [Gp(), Boosting(), Closure()]
         trial: list[Surrogate] = [
@@ -72,11 +70,19 @@ class Auto:
         )
 
 
-def _extrapolates(evidence: Evidence) -> bool:
-    """Whether the tests of high order are to be predicted from the others alone."""
+def _high_tests(evidence: Evidence) -> IntArray:
+    """Measured tests of high order; in a space of one or two perturbations, those with all of them at work."""
     tests = np.unique(evidence.outcomes.tests)
-    high = int((evidence.space.orders(tests) >= HIGH).sum())
-    return len(evidence.space.axes) >= HIGH and high < FEW_TESTS
+    return tests[evidence.space.orders(tests) >= min(HIGH, len(evidence.space.axes))]
+
+
+def _untried(evidence: Evidence, seed: int) -> FittedSurrogate:
+    """What is taken where too few tests could be held out."""
+    extrapolates = len(evidence.space.axes) >= HIGH
+    only: Surrogate = Closure() if extrapolates else Logistic()
+    fitted = only.fit(evidence, seed=seed)
+    why = "hardly any test of order three and more was run" if extrapolates else "too few tests were run to try others"
+    return Blend((fitted,), (1.0,), (f"auto: {only.name}, because {why}", *fitted.notes))
 
 
 def _note(names: Sequence[str], scores: FloatArray, weights: FloatArray) -> str:
@@ -147,7 +153,7 @@ def _shares(logs: FloatArray) -> FloatArray:
 
 def _left_out(evidence: Evidence, seed: int) -> BoolArray:
     """Rows of a random quarter of the tests of high order."""
-    tests, at = np.unique(evidence.outcomes.tests, return_inverse=True)
+    tests = _high_tests(evidence)
     keys = stream(seed, "auto", "held-out").bit_generator.random_raw(len(tests))
-    high = evidence.space.orders(tests) >= min(HIGH, len(evidence.space.axes))
-    return np.asarray((high & (keys < HELD_OUT * 2.0**64))[at])
+    chosen = tests[np.argsort(keys, kind="stable")[: round(HELD_OUT * len(tests))]]
+    return np.isin(evidence.outcomes.tests, chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,9 +11,12 @@ from fieldcheck.core.space import Space
 from fieldcheck.core.surrogate import Evidence
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.surrogates.counts import CountFit, Counts, Predict, fit_counts
+from fieldcheck.surrogates.independence import product
 from fieldcheck.surrogates.low_orders import LowOrders
 
 MEMBERS = 12
+FURTHER = 0.25
+"""Interactions of three are taken to change a rate by this share of what those of two do, as a standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,9 @@ class Closure:
     times the sum over the single ones, plus ``(m - 1)(m - 2) / 2`` times that of the base: Kirkwood's superposition
     (Journal of Chemical Physics 1935). It is never above the lowest pair. It needs only orders up to two, and it makes
     their noise larger: with few inputs they are smoothed first. For small spaces; at orders of five and more it drifts.
+
+    Low orders cannot show how much three perturbations interact. The band takes it as a quarter of what the pairs
+    change in the product of the single ones.
     """
 
     name: ClassVar[str] = "closure"
@@ -31,7 +37,9 @@ class Closure:
     paper: ClassVar[str] = "Kirkwood, J. Chem. Phys. 1935"
 
     def fit(self, evidence: Evidence, *, seed: int) -> CountFit:
-        return fit_counts(self, evidence, name=self.name, members=MEMBERS, seed=seed)
+        low = LowOrders.of(Counts.of(evidence))
+        fitted = fit_counts(self, evidence, name=self.name, members=MEMBERS, seed=seed)
+        return replace(fitted, doubt=lambda tests: FURTHER * change(evidence.space, low, tests, guess=evidence.guess))
 
     def learn(self, counts: Counts, *, seed: int) -> Predict:
         low = LowOrders.of(counts)
@@ -54,6 +62,12 @@ def close(space: Space, low: LowOrders, tests: IntArray, *, guess: float) -> Flo
         logs = logs + np.where(both, _log_above(rates, guess, low.inputs), 0.0)
         lowest = np.where(both, np.minimum(lowest, rates), lowest)
     return np.asarray(np.minimum(guess + (1 - guess) * np.exp(np.minimum(logs, 0.0)), lowest))
+
+
+def change(space: Space, low: LowOrders, tests: IntArray, *, guess: float) -> FloatArray:
+    """How far the closure is from the product of the single perturbations; 0 below order three."""
+    apart = np.abs(close(space, low, tests, guess=guess) - product(space, low, [], tests=tests))
+    return np.where(space.orders(tests) > 2, apart, 0.0)
 
 
 def _log_above(rates: FloatArray, guess: float, inputs: float) -> FloatArray:

@@ -76,22 +76,31 @@ class CountFit:
 
     The spread between members under-states the error of a surrogate that is wrong in the same way every time, so the
     error on held-out tests, less their own noise, is added to every band, also to that of a region.
+
+    doubt
+        A standard deviation to be added for each test, for what held-out tests cannot show; its errors go together.
     """
 
     main: Predict
     members: Sequence[Predict]
     error: float
     notes: tuple[str, ...]
+    doubt: Predict | None = None
 
     def predict(self, tests: IntArray) -> tuple[FloatArray, FloatArray]:
         spread = np.var([member(tests) for member in self.members], axis=0, ddof=1)
-        return np.clip(self.main(tests), 0.0, 1.0), np.minimum(np.sqrt(spread + self.error**2), 1.0)
+        variance = spread + self.error**2 + self._doubts(tests) ** 2
+        return np.clip(self.main(tests), 0.0, 1.0), np.minimum(np.sqrt(variance), 1.0)
 
     def region(self, tests: IntArray, weights: FloatArray) -> tuple[float, float]:
         at = thinned(weights, THINNED)
         means = [float(at.weights @ member(tests[at.places])) for member in self.members]
         mean = float(weights @ np.clip(self.main(tests), 0.0, 1.0))
-        return mean, min(float(np.sqrt(np.var(means, ddof=1) + self.error**2)), 1.0)
+        doubt = float(at.weights @ self._doubts(tests[at.places]))
+        return mean, min(float(np.sqrt(np.var(means, ddof=1) + self.error**2 + doubt**2)), 1.0)
+
+    def _doubts(self, tests: IntArray) -> FloatArray:
+        return np.zeros(len(tests)) if self.doubt is None else self.doubt(tests)
 
 
 def fit_counts(learner: Learner, evidence: Evidence, *, name: str, members: int, seed: int) -> CountFit:

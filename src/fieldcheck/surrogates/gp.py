@@ -21,6 +21,9 @@ LENGTHS = (1.8, 2.5, 4.0, 6.0)
 """Candidates for the length scale; an axis is 5 long, whatever its number of levels."""
 
 WIDTH = 5.0
+INFLATION = 1.4
+"""Posterior standard deviations times this cover as they should; found on truths of nets and made-up ones."""
+
 PASSES = 2
 """The noise of a test depends on its robustness: it is first taken from the overall rate, then from the fit."""
 
@@ -54,7 +57,9 @@ class Gp:
         counts = Counts.of(evidence)
         basis, posterior, length = smoothed(counts, self.features, lengths=(self.length,) if self.length else LENGTHS)
         note = f"gp: length scale {length:g} on axes of {WIDTH:g}, {len(basis)} terms"
-        return SmoothFit(counts.space, _Predictor(counts.space, basis, posterior), posterior.covariance, 1.1, (note,))
+        return SmoothFit(
+            counts.space, _Predictor(counts.space, basis, posterior), posterior.covariance, INFLATION, (note,)
+        )
 
 
 def smoothed(

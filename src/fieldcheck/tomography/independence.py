@@ -11,7 +11,8 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 
-REPLICATES = 999
+REPLICATES, BLOCK = 999, 111
+"""Replicates in all, and at once: their signs take 8 bytes per input each."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,8 @@ def resampled(space: Space, outcomes: Outcomes, *, first: str, second: str, seed
     inner = errors > 0
     scaled = shares[:, inner] / errors[inner]
     statistic = float(((differences[inner] / errors[inner]) ** 2).sum())
-    signs = _signs(REPLICATES, len(scaled), seed)
-    replicates = ((signs @ scaled) ** 2).sum(axis=1)
-    p_value = (1 + int(np.count_nonzero(replicates >= statistic))) / (REPLICATES + 1)
+    above = sum(_count_above(scaled, statistic, block, seed) for block in range(REPLICATES // BLOCK))
+    p_value = (1 + above) / (REPLICATES + 1)
     return PairTest(first, second, statistic, int(inner.sum()), p_value, True)
 
 
@@ -122,8 +122,14 @@ def _cells(space: Space, tests: IntArray, first: str, second: str) -> _Cells:
     return _Cells(both, at[:, 0], at[:, 1], 0)
 
 
-def _signs(rows: int, columns: int, seed: int) -> FloatArray:
+def _count_above(shares: FloatArray, statistic: float, block: int, seed: int) -> int:
+    """In how many replicates of a block the statistic is as large or larger."""
+    signs = _signs(BLOCK, len(shares), stream(seed, "independence", block))
+    return int(np.count_nonzero(((signs @ shares) ** 2).sum(axis=1) >= statistic))
+
+
+def _signs(rows: int, columns: int, rng: np.random.Generator) -> FloatArray:
     """Random signs, made of raw words, which numpy promises to keep."""
-    words = stream(seed, "independence").bit_generator.random_raw(rows * (columns // 64 + 1))
+    words = rng.bit_generator.random_raw(rows * (columns // 64 + 1))
     bits = np.unpackbits(words.astype("<u8").view(np.uint8)).reshape(rows, -1)[:, :columns]
     return np.asarray(bits * 2.0 - 1.0)

@@ -1,0 +1,138 @@
+"""Outcomes as the logistic regression sees them: with the class of the input, and the input itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.space import Space
+from fieldcheck.core.surrogate import Evidence
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.numerics.grouped_logistic import Posterior
+
+SEPARATE = 40_000
+"""With more rows than this the input itself is left out, and rows of the same test and class are counted together."""
+
+MOST_CLASSES = 250
+"""With more classes than this they are left out: each needs a column."""
+
+NODES = 60
+"""Values of the input's intercept that its distribution is summed up in, all classes together."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionData:
+    """Rows of outcomes as the regression sees them.
+
+    severities, classes, held, trials
+        One per row.
+    units
+        Number of the input of each row, or None.
+    shares
+        Of each class among the inputs of the data.
+    members
+        Class of each unit.
+    """
+
+    space: Space
+    severities: IntArray
+    classes: IntArray
+    held: FloatArray
+    trials: FloatArray
+    units: IntArray | None
+    shares: FloatArray
+    members: IntArray
+    floor: float
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> RegressionData:
+        outcomes = evidence.outcomes
+        if not len(outcomes):
+            raise SpaceError("nothing was measured", rule="a surrogate learns from one outcome or more")
+        members, units = _members(evidence)
+        count = int(members.max()) + 1
+        severities = evidence.space.severities(outcomes.tests)
+        together = len(outcomes) > SEPARATE or len(outcomes) < 2 * len(members)
+        return cls(
+            evidence.space,
+            severities,
+            members[units],
+            outcomes.held,
+            np.ones(len(outcomes)),
+            None if together else units,
+            np.bincount(members, minlength=count) / len(members),
+            members,
+            evidence.guess if count == 1 else 0.0,
+        )
+
+    @property
+    def unit_count(self) -> int:
+        return 0 if self.units is None else len(self.members)
+
+    def some(self, count: int, rng: np.random.Generator) -> RegressionData:
+        """At most so many of the rows."""
+        if len(self.held) <= count:
+            return self
+        rows = np.argsort(rng.bit_generator.random_raw(len(self.held)), kind="stable")[:count]
+        return replace(
+            self,
+            severities=self.severities[rows],
+            classes=self.classes[rows],
+            held=self.held[rows],
+            trials=self.trials[rows],
+            units=None,
+        )
+
+    def counted(self) -> RegressionData:
+        """Rows of the same test and class counted together, without their inputs."""
+        keys = np.column_stack([self.severities, self.classes])
+        distinct, at = np.unique(keys, axis=0, return_inverse=True)
+        return replace(
+            self,
+            severities=distinct[:, :-1],
+            classes=distinct[:, -1],
+            held=_summed(at, self.held),
+            trials=_summed(at, self.trials),
+            units=None,
+        )
+
+    def nodes(self, posterior: Posterior) -> list[tuple[FloatArray, FloatArray]]:
+        """Per class, a few values of the input's intercept with their weights."""
+        if self.units is None:
+            return [(np.zeros(1), np.ones(1))] * len(self.shares)
+        count = int(np.clip(NODES // len(self.shares), 3, 12))
+        return [
+            summed_up(posterior.intercepts[inside], posterior.intercept_variances[inside], count)
+            for inside in (self.members == code for code in range(len(self.shares)))
+        ]
+
+
+def _summed(at: IntArray, values: FloatArray) -> FloatArray:
+    return np.bincount(at, weights=values).astype(np.float64)
+
+
+def _members(evidence: Evidence) -> tuple[IntArray, IntArray]:
+    """Class of every input that counts, and which of them each row is about; classes are left out where too many."""
+    inputs = evidence.outcomes.inputs
+    if evidence.classes is None:
+        distinct, units = np.unique(inputs, return_inverse=True)
+        return np.zeros(len(distinct), dtype=np.int64), units.astype(np.int64)
+    codes = np.unique(evidence.classes, return_inverse=True)[1].astype(np.int64)
+    if int(codes.max()) + 1 > MOST_CLASSES:
+        codes = np.zeros_like(codes)
+    return codes, inputs
+
+
+def summed_up(means: FloatArray, variances: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """A mixture of normals as a few equally likely values: the means of its slices."""
+    at, weights = np.polynomial.hermite_e.hermegauss(7)
+    values = (means[:, None] + np.sqrt(variances)[:, None] * at).ravel()
+    shares = np.tile(weights / weights.sum(), len(means)) / len(means)
+    order = np.argsort(values)
+    values, shares = values[order], shares[order]
+    slices = np.minimum(((np.cumsum(shares) - shares / 2) * count).astype(np.int64), count - 1)
+    filled = np.unique(slices, return_inverse=True)[1].astype(np.int64)
+    mass = _summed(filled, shares)
+    return _summed(filled, shares * values) / mass, mass
