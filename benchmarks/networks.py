@@ -112,6 +112,7 @@ def resnet() -> nn.Sequential:
 def dave() -> nn.Sequential:
     """A small steering network after DAVE-2 (Bojarski et al., 2016)."""
     return nn.Sequential(
+        nn.BatchNorm2d(3),
         *(nn.Conv2d(3, 12, 5, 2), nn.ReLU(), nn.Conv2d(12, 18, 5, 2), nn.ReLU(), nn.Conv2d(18, 24, 5, 2), nn.ReLU()),
         *(nn.Conv2d(24, 32, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32 * 3 * 15, 64), nn.ReLU()),
         *(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 1)),
@@ -128,18 +129,19 @@ def train(
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
     flip: bool = False,
     rate: float = 2e-3,
+    size: int = 128,
 ) -> nn.Module:
     """Adam with a rate that falls along a cosine."""
     generator = torch.Generator().manual_seed(seed)
     inputs, targets = batch_of(images), torch.from_numpy(truth)
-    steps = epochs * (len(inputs) // 128)
+    steps = epochs * (len(inputs) // size)
     optimiser = torch.optim.Adam(network.parameters(), rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     network.train()
     for _ in range(epochs):
         order = torch.randperm(len(inputs), generator=generator)
-        for start in range(0, len(order) - 127, 128):
-            at = order[start : start + 128]
+        for start in range(0, len(order) - size + 1, size):
+            at = order[start : start + size]
             batch = inputs[at]
             if flip and torch.rand((), generator=generator) < 0.5:
                 batch = batch.flip(-1)
@@ -167,7 +169,7 @@ def _dave() -> nn.Module:
     images, angles = steering()
     first = len(images) // 2
     truth = angles[:first].astype(np.float32)[:, None]
-    return train(dave(), images[:first], truth, epochs=15, seed=0, loss=nn.functional.mse_loss, rate=1e-3)
+    return train(dave(), images[:first], truth, epochs=30, seed=0, loss=nn.functional.mse_loss, rate=1e-3, size=32)
 
 
 RECIPES: dict[str, tuple[Callable[[], nn.Module], Callable[[], nn.Module]]] = {

@@ -211,7 +211,7 @@ def test_a_recorded_truth_stands_in(run: Run, tmp_path: Path) -> None:
     (tmp_path / "space.toml").write_text('[truth]\nfile = "truth.npz"\n[plan]\nkind = "full"\n')
     assert run("tomography", "run", tmp_path / "space.toml", "--out", tmp_path / "run").code == 0
     found = json.loads(run("tomography", "query", tmp_path / "run", "fog = 2", "--json", "--surrogate", "gp").out)
-    assert found["low"] <= held[6:].mean() <= found["high"]
+    assert found["robustness"] == pytest.approx(held[6:].mean())
     assert found["rows"] == 600
 
 

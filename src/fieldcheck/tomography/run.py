@@ -20,6 +20,7 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.query import parse
 from fieldcheck.tomography.ask import ask
 from fieldcheck.tomography.ledger import Ledger
+from fieldcheck.tomography.measured import WithMeasured
 from fieldcheck.tomography.plan import Plan
 from fieldcheck.tomography.profile import Profile
 from fieldcheck.tomography.schedule import Schedule
@@ -41,6 +42,8 @@ class Run:
         As in ``Evidence``.
     arrangements
         Where the order of perturbations matters, the rank of each row's order.
+    inputs
+        Number of inputs of the data; 0 where it is not known.
     """
 
     space: Space
@@ -51,6 +54,7 @@ class Run:
     seed: int = 0
     arrangements: IntArray | None = None
     folder: Path | None = None
+    inputs: int = 0
 
     @classmethod
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
@@ -70,6 +74,7 @@ class Run:
             seed=int(head["seed"]),
             arrangements=arrangements,
             folder=Path(folder),
+            inputs=int(head["inputs"]),
         )
 
     @property
@@ -79,7 +84,8 @@ class Run:
     @cached_property
     def fitted(self) -> FittedSurrogate:
         """The surrogate, fitted to all outcomes."""
-        return surrogates.registry.build(self.surrogate).fit(self.evidence, seed=self.seed)
+        found = surrogates.registry.build(self.surrogate).fit(self.evidence, seed=self.seed)
+        return found if self.arrangements is not None else WithMeasured.of(found, self.outcomes, self.inputs)
 
     def ask(self, query: str, *, profile: Profile | None = None, level: float = 0.95, worst: int = 5) -> Answer:
         """The answer to a query."""
@@ -155,7 +161,9 @@ def measure(
         if progress is not None:
             progress(len(outcomes), schedule.total(outcomes))
     place = None if folder is None else Path(folder)
-    return Run(subject.space, outcomes, subject.classes, subject.guess, surrogate, seed, arrangements, place)
+    return Run(
+        subject.space, outcomes, subject.classes, subject.guess, surrogate, seed, arrangements, place, subject.inputs
+    )
 
 
 def _half_widths(subject: Subject, outcomes: Outcomes, surrogate: str, seed: int) -> FloatArray:
