@@ -281,12 +281,13 @@ def main(chosen: list[str]) -> None:
 
 
 def record(title: str, text: str) -> None:
-    usual = f"{REPETITIONS} repetitions a size, sizes 35, 40, ... 180 where nothing else is said."
-    before = RESULTS.read_text(encoding="utf-8").split("\n## ")[1:] if RESULTS.exists() else []
+    """Replace a section of the results; what is written above the sections stays."""
+    usual = f"# CES and CSS, the study of FSE'19 again\n\n{REPETITIONS} repetitions a size, sizes 35, 40, ... 180.\n"
+    head, *before = RESULTS.read_text(encoding="utf-8").split("\n## ") if RESULTS.exists() else [usual]
     sections = dict(part.strip().split("\n\n", 1) for part in before) | {title: text}
     order = [known for known, _ in PARTS.values() if known in sections]
     body = "".join(f"\n## {known}\n\n{sections[known]}\n" for known in order)
-    RESULTS.write_text(f"# CES and CSS, the study of FSE'19 again\n\n{usual}\n{body}", encoding="utf-8")
+    RESULTS.write_text(head + body, encoding="utf-8")
 
 
 if __name__ == "__main__":
