@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+"""A browser that looks at nothing but our pages."""
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +28,17 @@ def published_data() -> Path:
     if not (folder / "subjects").is_dir():
         pytest.skip(f"the published subjects are not in {folder}; FIELDCHECK_DATA names their folder")
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real Chromium; tests that want it are skipped where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if not found:
+        pytest.skip("no Chromium: set CHROMIUM, or install the package chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=found, args=list(QUIET))
+        yield opened
+        opened.close()

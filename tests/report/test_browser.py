@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +13,6 @@ from fieldcheck.core.exhibit import Exhibit, Table
 from fieldcheck.report import Card, Commands, Gallery, ImageStrip, Picture, estimate_page, write_text
 
 pytestmark = pytest.mark.browser
-
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 LEAST_CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
@@ -51,24 +41,6 @@ LEAST_CONTRAST = """() => {
   }
   return least;
 }"""
-
-
-def chromium() -> str:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if not found:
-        pytest.skip("no Chromium: set CHROMIUM, or install the package chromium")
-    return found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = chromium()
-    playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=path, args=list(QUIET))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

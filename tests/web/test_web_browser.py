@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,7 +15,6 @@ from .sites import CLASSES, Site, Start, animals, truth_of
 
 pytestmark = pytest.mark.browser
 
-QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 SCRIPT = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 
 EXPECTED = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "status of 503")
@@ -54,24 +51,6 @@ SMALL_OR_PALE = """() => {
   }
   return wrong;
 }"""
-
-
-def chromium() -> str:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if not found:
-        pytest.skip("no Chromium: set CHROMIUM, or install the package chromium")
-    return found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = chromium()
-    playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=path, args=list(QUIET))
-        yield opened
-        opened.close()
 
 
 Visit = Callable[..., Any]
