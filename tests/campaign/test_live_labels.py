@@ -251,7 +251,9 @@ def test_a_tie_goes_back_for_one_more(tmp_path: Path) -> None:
             campaign.tell(item, "wrong" if (item, by) == (order[3], "Bob") else "right", by=by)
     progress = campaign.progress()
     assert (progress.labelled, progress.disputed, progress.complete, progress.agreement) == (9, 1, False, 0.9)
-    assert campaign.estimate().labels == 3
+    estimate = campaign.estimate()
+    assert estimate.labels == 9
+    assert "if wrong on all" in " ".join(estimate.warnings)
     assert campaign.ask("Ann") == campaign.ask("Bob") == []
     assert campaign.ask("Cy", n=5) == [order[3]]
     campaign.tell(order[3], "wrong", by="Cy")

@@ -132,3 +132,14 @@ def test_levels_and_kinds_must_fit() -> None:
         executor(perturbations=[Append("a", 2), Append("b", 2), Append("c", 1)])
     with pytest.raises(SpaceError):
         executor(inputs=Words(["x"], kind="image"))
+
+
+class Broken(Append):
+    def apply(self, batch: Any, severity: IntArray, draws: Draws) -> list[str]:
+        raise ValueError("boom")
+
+
+def test_a_perturbation_that_fails_is_named() -> None:
+    run, _ = executor(perturbations=[Broken("a"), Append("b", 2), Append("c", 1)])
+    with pytest.raises(SpaceError, match="'append' fails at severities 2 to 2: ValueError: boom"):
+        run.measure(SPACE.numbers([[2, 0, 0]]), np.array([0]))

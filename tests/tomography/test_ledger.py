@@ -45,8 +45,14 @@ def test_an_empty_run_has_no_outcomes(tmp_path: Path) -> None:
     assert len(Ledger.create(tmp_path / "run", HEAD).read()[0]) == 0
 
 
-def test_a_run_goes_on_only_as_it_began(tmp_path: Path) -> None:
+def test_a_run_without_outcomes_may_begin_again(tmp_path: Path) -> None:
     Ledger.create(tmp_path / "run", HEAD)
+    Ledger.create(tmp_path / "run", {**HEAD, "seed": 2})
+    assert Ledger.open(tmp_path / "run").head()["seed"] == 2
+
+
+def test_a_run_goes_on_only_as_it_began(tmp_path: Path) -> None:
+    Ledger.create(tmp_path / "run", HEAD).add(rows(1))
     Ledger.create(tmp_path / "run", HEAD, resume=True)
     with pytest.raises(SpaceError):
         Ledger.create(tmp_path / "run", HEAD)

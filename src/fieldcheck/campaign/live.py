@@ -480,7 +480,10 @@ class Campaign:
         )
 
     def answers(self) -> dict[str, Answer]:
-        """By id, what is settled: the label that counts, or that there is none."""
+        """By id, what is settled: the label that counts, or that there is none.
+
+        While people disagree about an item, it has none: that must not keep the others from being counted.
+        """
         return dict(self._answers(self.refresh()))
 
     def _answers(self, state: State) -> Mapping[str, Answer]:
@@ -493,7 +496,7 @@ class Campaign:
             if item.verdict == "labelled"
             else Answer(item.id, at, "skip", "lost")
             for at, item in enumerate(state.items.values(), start=1)
-            if item.done
+            if item.done or item.verdict == "disputed"
         }
 
     def labelled(self) -> tuple[Labelled, tuple[str, ...]]:

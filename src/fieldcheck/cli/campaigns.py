@@ -27,15 +27,19 @@ PoolMoved = Annotated[Path | None, typer.Option("--pool", help="The pool, where 
 Annotator = Annotated[str, typer.Option("--by", metavar="NAME", help="Whose labels they are.")]
 
 
+DATABASES = frozenset({".db", ".sqlite", ".sqlite3"})
+"""Suffixes that no sheet has: what is missing or damaged there is a campaign."""
+
+
 def is_campaign(place: str) -> bool:
     """Whether it is a campaign, and not a labelling sheet."""
     if place.startswith(URLS):
         return True
     try:
         with Path(place).open("rb") as stream:
-            return stream.read(len(SQLITE)) == SQLITE
+            return stream.read(len(SQLITE)) == SQLITE or Path(place).suffix.lower() in DATABASES
     except OSError:
-        return False
+        return Path(place).suffix.lower() in DATABASES
 
 
 def open_campaign(storage: str, pool: Path | None = None) -> Campaign:

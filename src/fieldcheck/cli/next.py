@@ -104,4 +104,8 @@ def _what_next(campaign: Campaign, items: list[str], out: Path) -> str:
         return "nothing to label: the campaign is closed"
     if progress.complete:
         return f"nothing is left to label; now: fieldcheck estimate {shlex.quote(campaign.place)}"
-    return f"nothing to label now: {progress.leased:,} items are in others' hands; they come back when a lease runs out"
+    if progress.leased:
+        return f"nothing to label now: {progress.leased:,} items are with others; they come back when a lease runs out"
+    waiting = f"{progress.open + progress.disputed:,} items wait for somebody else"
+    said = f", {progress.disputed:,} of them because people disagree" if progress.disputed else ""
+    return f"nothing to label for you: {waiting}{said}"

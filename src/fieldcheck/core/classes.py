@@ -28,7 +28,7 @@ def class_names(
         return model.classes, ()
     for source in sources:
         names = tuple(getattr(source, "classes", ()))
-        if len(names) == width:
+        if names and len(names) == width:
             shown = ", ".join(names[:6]) + (", ..." if width > 6 else "")
             return names, (f"the model's outputs were taken for the classes of {source.name}, in order: {shown}",)
     return tuple(str(code) for code in range(width)), ()

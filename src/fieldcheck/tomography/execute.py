@@ -115,7 +115,16 @@ class Executor:
         return batch
 
     def _perturb(self, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray) -> Any:
-        return perturbation.apply(batch, severities, Draws.of(self.seed, perturbation.name, items, severities))
+        draws = Draws.of(self.seed, perturbation.name, items, severities)
+        try:
+            return perturbation.apply(batch, severities, draws)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            where = f"at severities {severities.min()} to {severities.max()}"
+            raise SpaceError(
+                f"perturbation '{perturbation.name}' fails {where}: {type(error).__name__}: {error}",
+                rule="it gives back as many items as it gets, of the same kind and shape",
+                hint="call it by itself on one item",
+            ) from error
 
 
 def steps(space: Space, tests: IntArray, arrangements: IntArray | None = None) -> IntArray:

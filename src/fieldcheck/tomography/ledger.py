@@ -36,10 +36,11 @@ class Ledger:
     def create(cls, folder: str | Path, head: Mapping[str, Any], *, resume: bool = False) -> Ledger:
         """A new folder; with ``resume`` one that is there already, if it was begun with the same head."""
         ledger = cls(Path(folder))
-        if ledger._head.exists():
+        if ledger._head.exists() and ledger.parts():
             ledger._check_same(head, resume=resume)
             return ledger
-        if ledger.folder.exists() and (not ledger.folder.is_dir() or any(ledger.folder.iterdir())):
+        begun = ledger._head.exists()  # and stopped before its first outcome: nothing is lost by beginning again
+        if not begun and ledger.folder.exists() and (not ledger.folder.is_dir() or any(ledger.folder.iterdir())):
             raise SpaceError(f"{folder} is not empty and not a run", rule="a run has a folder of its own", hint="--out")
         try:
             (ledger.folder / PARTS).mkdir(parents=True, exist_ok=True)

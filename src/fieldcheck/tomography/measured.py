@@ -26,7 +26,9 @@ class WithMeasured:
     @classmethod
     def of(cls, surrogate: FittedSurrogate, outcomes: Outcomes, inputs: int) -> FittedSurrogate:
         """The surrogate itself where no test ran on all of so many inputs."""
-        tests, counts, held = outcomes.counts()
+        pairs = np.column_stack([outcomes.tests, outcomes.inputs])
+        once = np.unique(pairs, axis=0, return_index=True)[1]
+        tests, counts, held = outcomes.select(np.sort(once)).counts()
         whole = counts >= inputs
         return cls(surrogate, tests[whole], held[whole] / counts[whole]) if inputs and whole.any() else surrogate
 

@@ -111,9 +111,12 @@ class Schedule:
         if not isinstance(self.rule, HalfWidth) or self.bands is None:
             raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
         begun, number, wanted = 0, 0, FIRST
-        most = self.budget or MOST
+        most = min(self.budget or MOST, self.space.size * self.inputs)
         while begun < most:
             rows = self.plan.rows(self.space, self.inputs, budget=min(wanted, most - begun), seed=self.seed + number)
+            rows = self._unseen(rows, outcomes.select(np.arange(begun)) if begun else _EMPTY)
+            if not len(rows):
+                break
             if begun + len(rows) > len(outcomes):
                 return rows, begun
             begun, number = begun + len(rows), number + 1
@@ -121,6 +124,11 @@ class Schedule:
                 break
             wanted = math.ceil(begun / 2)
         return _NOTHING, begun
+
+    def _unseen(self, rows: Rows, outcomes: Outcomes) -> Rows:
+        """Those rows whose test has not run on their input yet: once more would say the same."""
+        known = outcomes.tests * self.inputs + outcomes.inputs
+        return rows.part(np.flatnonzero(~np.isin(rows.tests * self.inputs + rows.inputs, known)))
 
     def _spent(self, rows: int) -> bool:
         return self.budget is not None and rows >= self.budget
@@ -148,6 +156,7 @@ class Schedule:
         return np.array(ranks, dtype=np.int64)[which]
 
 
+_EMPTY = Outcomes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
 _NOTHING = Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
 
 

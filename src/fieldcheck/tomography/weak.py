@@ -91,7 +91,7 @@ def independent(run: Run, severities: np.ndarray[tuple[int, ...], np.dtype[np.in
         alone[:, axis] = np.arange(levels)
         means, _ = run.fitted.predict(run.space.numbers(alone))
         found *= np.where(severities[:, axis] > 0, means[severities[:, axis]] / base, 1.0)
-    return found
+    return np.asarray(np.minimum(found, 1.0))
 
 
 def smallest(run: Run, below: float, *, level: float) -> Condition | None:
