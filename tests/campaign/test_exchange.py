@@ -465,3 +465,10 @@ def test_the_interface_fits_the_campaign(pictures: Campaign) -> None:
     assert "<Image" in text
     assert "$prediction" in text
     assert 'value="dog"' in text
+
+
+def test_where_two_people_are_wanted_a_label_has_a_name(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "two.db", pool_of(), "srs", budget=4, seed=1, labels_per_item=2) as campaign:
+        rows = [(name, "cat") for name in campaign.state.items]
+        assert prepare(campaign, read_entries(label_file(tmp_path, *rows))).faulty == 4
+        assert len(prepare(campaign, read_entries(label_file(tmp_path, *rows)), by="Ada").new) == 4

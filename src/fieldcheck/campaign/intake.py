@@ -124,6 +124,8 @@ class _Sorting:
         """The line as the campaign reads it; what it cannot mean raises."""
         settings = self.campaign.settings
         by = checked_text(entry.by, "the name") or self.by
+        if settings.labels_per_item > 1 and not by:
+            raise LabelError("nobody's name is on it", hint="--by NAME, or a column 'annotator'")
         if entry.skipped or is_lost(Answer(name, 0, entry.text), settings.classes):
             why = entry.reason or ("" if entry.text.lower() in EFFORTLESS else entry.text)
             return Given(entry.where, name, entry.text, "", by, why)
