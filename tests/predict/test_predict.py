@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldcheck.core.errors import DesignError, FieldcheckError, InputsError, ModelError, PoolError
+from fieldcheck.core.subset import Subset
 from fieldcheck.predict import ActivationsFile, Opening, from_predictions, predict, whole_file
 from fieldcheck.predict.ahead import ahead
-from fieldcheck.predict.subset import Subset, limited
+from fieldcheck.predict.subset import limited
 from fieldcheck.sources import load, open_inputs, save
 
 from .subjects import WEIGHTS, Linear, labelled, rows, softmax

@@ -19,6 +19,7 @@ from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.perturbation import Perturbation
 from fieldcheck.core.space import Space
+from fieldcheck.core.subset import gather
 from fieldcheck.core.types import FloatArray, IntArray
 
 Respond = Callable[[Any], npt.NDArray[Any]]
@@ -153,14 +154,6 @@ def orders_of(axes: int, ranks: IntArray) -> IntArray:
 
 def _codes(space: Space) -> int:
     return 1 + sum(axis.levels for axis in space.axes)
-
-
-def gather(inputs: Inputs, positions: IntArray) -> Any:
-    """Items at some positions in ascending order; neighbours are read together."""
-    breaks = np.flatnonzero(np.diff(positions) > 1) + 1
-    runs = np.split(positions, breaks)
-    parts = [inputs.batch(int(run[0]), int(run[-1]) + 1) for run in runs]
-    return [text for part in parts for text in part] if isinstance(parts[0], list) else np.concatenate(parts)
 
 
 def take(batch: Any, at: IntArray) -> Any:

@@ -11,8 +11,9 @@ import numpy as np
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Space
+from fieldcheck.core.subset import gather
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.tomography.execute import Executor, gather, take
+from fieldcheck.tomography.execute import Executor, take
 from fieldcheck.tomography.grid_process import fit_grid, held_out
 from fieldcheck.tomography.plan import count_of_order, space_filling
 from fieldcheck.tomography.quality_features import OnnxFeatures, View, hashed_tokens, of_model, pixels

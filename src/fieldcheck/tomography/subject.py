@@ -7,10 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck import models, perturbations, sources
 from fieldcheck.core.classes import as_codes, class_names
@@ -18,7 +16,9 @@ from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.perturbation import Perturbation
 from fieldcheck.core.space import Space
+from fieldcheck.core.subset import Subset
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.checks import against, label, tolerance
 from fieldcheck.tomography.execute import Check, Clock, Executor, Respond
 from fieldcheck.tomography.recipe import Recipe
 from fieldcheck.tomography.truth import Truth, read_truth
@@ -144,33 +144,10 @@ def _preparation(recipe: Recipe) -> models.Preparation:
 def _inputs(recipe: Recipe) -> Inputs:
     given = {name: recipe.data[name] for name in ("kind", "label", "text", "id", "size") if name in recipe.data}
     inputs = sources.open_inputs(recipe.path("data"), **given)
-    limit = recipe.data.get("limit")
-    return inputs if limit is None or limit >= len(inputs) else First(inputs, int(limit))
-
-
-@dataclass(frozen=True, eq=False)
-class First:
-    """The first items of other inputs."""
-
-    whole: Inputs
-    count: int
-
-    def __post_init__(self) -> None:
-        if self.count < 2:
-            raise SpaceError(f"limit = {self.count}", rule="two inputs or more")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.whole, name)
-
-    @property
-    def labels(self) -> npt.NDArray[Any] | None:
-        return None if self.whole.labels is None else self.whole.labels[: self.count]
-
-    def __len__(self) -> int:
-        return self.count
-
-    def batch(self, start: int, stop: int) -> Any:
-        return self.whole.batch(start, min(stop, self.count))
+    limit = int(recipe.data.get("limit", len(inputs)))
+    if limit < 2:
+        raise SpaceError(f"limit = {limit}", rule="two inputs or more")
+    return inputs if limit >= len(inputs) else Subset(inputs, np.arange(limit))
 
 
 def _checking(
@@ -183,21 +160,16 @@ def _checking(
         )
     kind = recipe.check.get("kind", "label")
     if kind == "function":
-        check = models.named_object(str(recipe.check["function"]), trust=trust)
-        truth = np.asarray(inputs.labels)
-        return lambda outputs, at: np.asarray(check(outputs, truth[at]), dtype=np.float64), None, 0.0
+        judge = models.named_object(str(recipe.check["function"]), trust=trust)
+        return against(judge, np.asarray(inputs.labels)), None, 0.0
     if kind == "tolerance":
-        return _within(float(recipe.check["tolerance"]), np.asarray(inputs.labels, dtype=np.float64)), None, 0.0
+        return against(tolerance(float(recipe.check["tolerance"])), np.asarray(inputs.labels)), None, 0.0
     if opened.model.task != "classification":
         raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
     width = opened.model.respond(opened.steps(inputs.batch(0, 1))).outputs.shape[1]
     names, _ = class_names(opened.model, [inputs], given=None, width=width)
     codes = as_codes(inputs.labels, names, where=inputs.name)
-    return lambda outputs, at: outputs.argmax(axis=1) == codes[at], codes, 1 / width
-
-
-def _within(tolerance: float, truth: FloatArray) -> Check:
-    return lambda outputs, at: np.abs(outputs.reshape(-1) - truth[at]) <= tolerance
+    return against(label, codes), codes, 1 / width
 
 
 def file_digest(path: Path) -> str:
