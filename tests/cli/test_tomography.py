@@ -14,6 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fieldcheck import perturbations
+from fieldcheck.tomography import read_recipe
+
 from .sheets import Run
 
 SPACE = """
@@ -219,7 +222,9 @@ def test_init_writes_a_file_that_is_read(run: Run, tmp_path: Path, network: Path
     for family in ("mnist", "cifar", "driving", "signs", "text"):
         text = run("tomography", "init", "--family", family).out
         (tmp_path / "space.toml").write_text(text)
-        assert "does not exist" not in text
+        space = read_recipe(tmp_path / "space.toml").space
+        assert space is not None
+        assert [axis.perturbation for axis in space.axes] == perturbations.family(family)
         done = run("tomography", "run", tmp_path / "space.toml", "--out", tmp_path / "run")
         assert done.code == 2
         assert "Error" in done.err
