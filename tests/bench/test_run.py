@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+import multiprocessing
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -87,6 +89,13 @@ def test_seeds_do_not_depend_on_how_many_there_are(plan):
 
 def test_two_processes_give_the_same_numbers(plan):
     assert numbers(run(plan, jobs=2)) == numbers(run(plan, jobs=1))
+
+
+def test_nothing_is_still_closing_when_it_returns(plan):
+    before = set(threading.enumerate())
+    run(plan, jobs=2)
+    assert set(threading.enumerate()) <= before
+    assert not multiprocessing.active_children()
 
 
 def test_pools_in_memory_are_as_good_as_files(plan):

@@ -118,7 +118,8 @@ def _measure(workshop: Workshop, missing: Sequence[Cell], *, jobs: int) -> Itera
                 worker.terminate()
             raise
         finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+            # Waited for, ended workers or not: a pool that is still closing when Python exits trips over its own pipe.
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
