@@ -9,6 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples on every machine, and no clock: a busy machine is no failure. New examples are looked for with
+# `--hypothesis-profile=explore`, now and then.
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("explore", derandomize=False, print_blob=True, **PATIENT)
+settings.register_profile("steady", derandomize=True, **PATIENT)
+settings.load_profile("steady")
 
 QUIET = (
     "--no-sandbox",
@@ -18,6 +26,9 @@ QUIET = (
     "--disable-sync",
 )
 """A browser that looks at nothing but our pages."""
+
+START_LIMIT = 300_000
+"""Milliseconds that a browser may take to start."""
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +50,6 @@ def browser() -> Iterator[Any]:
         pytest.skip("no Chromium: set CHROMIUM, or install the package chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=found, args=list(QUIET))
+        opened = driver.chromium.launch(executable_path=found, args=list(QUIET), timeout=START_LIMIT)
         yield opened
         opened.close()

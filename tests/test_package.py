@@ -65,8 +65,14 @@ def _import_in_a_fresh_process(code: str, folder: Path) -> tuple[float, str]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
-def test_importing_costs_less_than_half_a_second_of_processor_time(tmp_path: Path) -> None:
-    assert min(_import_in_a_fresh_process("import fieldcheck", tmp_path)[0] for _ in range(4)) < 0.5
+def test_importing_costs_less_than_five_times_what_numpy_costs(tmp_path: Path) -> None:
+    """Half a second where numpy takes a tenth; seconds alone would measure the machine."""
+    costs = [
+        [_import_in_a_fresh_process(f"import {name}", tmp_path)[0] for name in ("numpy", "fieldcheck")]
+        for _ in range(5)
+    ]
+    numpy, ours = map(min, zip(*costs, strict=True))
+    assert ours < 5 * numpy
 
 
 def test_importing_loads_nothing_heavy(tmp_path: Path) -> None:

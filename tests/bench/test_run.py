@@ -7,7 +7,11 @@ import io
 import json
 import math
 import multiprocessing
+import signal
+import sys
 import threading
+import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -96,6 +100,26 @@ def test_nothing_is_still_closing_when_it_returns(plan):
     run(plan, jobs=2)
     assert set(threading.enumerate()) <= before
     assert not multiprocessing.active_children()
+
+
+def test_interrupted_while_its_processes_start_it_ends_them_and_no_others(plan, monkeypatch):
+    started = []
+
+    @contextmanager
+    def interrupted():
+        yield
+        started.extend(multiprocessing.active_children())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["fieldcheck.bench.run"], "_deaf", interrupted)
+    other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(3600,))
+    other.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, jobs=2)
+    assert other.is_alive()
+    other.terminate()
+    other.join()
+    assert sorted(child.exitcode for child in started) == [-signal.SIGTERM] * 3
 
 
 def test_pools_in_memory_are_as_good_as_files(plan):

@@ -282,13 +282,14 @@ def test_every_bad_line_is_named_with_its_reason(campaign: Campaign, ids: list[s
     undrawn = next(f"i{at:02d}" for at in range(30) if f"i{at:02d}" not in ids)
     rows = [(ids[0], "cat"), ("i999", "cat"), (undrawn, "cat"), (ids[1], "catt"), (ids[2], "dog"), (ids[2], "cat")]
     found = prepare(campaign, read_entries(label_file(tmp_path, *rows)))
-    assert [fault.where for fault in found.faults] == ["line 3", "line 4", "line 5", "line 7"]
+    assert [fault.where for fault in found.faults] == ["line 3", "line 4", "line 5", "line 6", "line 7"]
     words = [fault.problem for fault in found.faults]
     assert "no item 'i999'" in words[0]
     assert "not asked for" in words[1]
     assert "try: cat" in words[2]
-    assert "line 6" in words[3]
-    assert [given.item for given in found.new] == [ids[0]]
+    assert "is 'dog' here and 'cat' in line 7" in words[3]
+    assert "is 'cat' here and 'dog' in line 6" in words[4]
+    assert (found.faulty, [given.item for given in found.new]) == (5, [ids[0]])
     assert campaign.refresh().number == 2  # created and drawn: nothing was changed by looking
 
 
@@ -300,9 +301,43 @@ def test_the_later_of_two_labels_wins_when_asked(campaign: Campaign, ids: list[s
 
 def test_several_people_in_one_file_are_several_people(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
     rows = [(ids[0], "cat", "Ada"), (ids[0], "dog", "Bob"), (ids[1], "cat", "")]
-    found = take_file(campaign, label_file(tmp_path, *rows, header="id,label,annotator"), by="Eve")
-    assert [given.by for given in found.new] == ["Ada", "Bob", "Eve"]
+    found = take_file(campaign, label_file(tmp_path, *rows, header="id,label,annotator"))
+    assert [given.by for given in found.new] == ["Ada", "Bob", ""]
     assert campaign.progress().disputed == 1
+
+
+def test_a_line_that_names_another_than_the_one_who_imports_is_a_fault(
+    campaign: Campaign, ids: list[str], tmp_path: Path
+) -> None:
+    rows = [(ids[0], "cat", "ADA"), (ids[1], "dog", "Bob"), (ids[2], "cat", "")]
+    found = prepare(campaign, read_entries(label_file(tmp_path, *rows, header="id,label,annotator")), by="Ada")
+    assert [(given.item, given.by) for given in found.new] == [(ids[0], "Ada"), (ids[2], "Ada")]
+    (fault,) = found.faults
+    assert fault.where == "line 3"
+    assert "'Bob'" in fault.problem
+    assert "'Ada'" in fault.problem
+
+
+def test_names_in_other_letters_are_one_person_also_in_a_file(
+    campaign: Campaign, ids: list[str], tmp_path: Path
+) -> None:
+    rows = [(ids[0], "cat", "Ada"), (ids[0], "cat", "ada"), (ids[1], "cat", "ADA"), (ids[1], "dog", "Ada")]
+    found = take_file(campaign, label_file(tmp_path, *rows, header="id,label,annotator"))
+    assert [given.by for given in found.new] == ["Ada"]
+    assert (found.known, found.faulty) == (1, 2)
+    assert campaign.progress().annotators == {"Ada": 1}
+
+
+def test_every_line_of_a_clash_is_named(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
+    path = label_file(tmp_path, (ids[0], "dog"), (ids[1], "cat"), (ids[0], "cat"), (ids[0], "dog"), (ids[0], "-bird"))
+    found = prepare(campaign, read_entries(path))
+    assert [str(fault).partition(";")[0] for fault in found.faults] == [
+        f"line 2: item '{ids[0]}' is 'dog' here and 'cat' in line 4",
+        f"line 4: item '{ids[0]}' is 'cat' here and 'dog' in line 2",
+        f"line 5: item '{ids[0]}' is 'dog' here and 'cat' in line 4",
+        f"line 6: item '{ids[0]}' is '-bird' here and 'dog' in line 2",
+    ]
+    assert (found.faulty, [given.item for given in found.new]) == (4, [ids[1]])
 
 
 def test_what_others_said_differently_is_listed(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:

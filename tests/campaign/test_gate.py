@@ -75,6 +75,26 @@ def test_an_estimate_on_the_requirement_takes_the_whole_pool() -> None:
     assert "all 10,000 labels" in ruling.sentence()
 
 
+@pytest.mark.parametrize(("budget", "over"), [(100, True), (388, True), (389, False), (10_000, False)])
+def test_more_labels_than_the_budget_leaves_are_named(budget: int, over: bool) -> None:
+    """289 more decide, after the 100 that are there."""
+    ruling = rule(replace(estimate(0.97, 0.93, 0.99), budget=budget), Target("accuracy", 0.95))
+    assert ruling.more == 289
+    assert ruling.over_budget is over
+    assert (f"the budget of {budget:,} leaves fewer" in ruling.sentence()) is over
+    assert ruling.to_dict()["over_budget"] is over
+
+
+def test_what_is_decided_needs_no_budget() -> None:
+    assert not rule(replace(estimate(0.97, 0.96, 0.98), budget=50), Target("accuracy", 0.95)).over_budget
+
+
+def test_one_label_is_one_label() -> None:
+    found = replace(estimate(0.97, 0.93, 0.99), labels=1, failures=1)
+    assert "from 1 label;" in rule(found, Target("accuracy", 0.95)).sentence()
+    assert "from 1 label that exposed 1 failure." in found.sentence()
+
+
 def test_the_guarded_interval_decides_when_asked() -> None:
     found = replace(estimate(0.97, 0.96, 0.98), guarded=Interval(0.94, 0.98))
     assert rule(found, Target("accuracy", 0.95)).outcome == "pass"

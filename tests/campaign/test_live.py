@@ -15,7 +15,7 @@ from fieldcheck import designs
 from fieldcheck.campaign import Campaign, fold
 from fieldcheck.core.errors import BudgetError, CampaignError, DesignError, LabelError, StaleError, StoreError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.stores import open_store
+from fieldcheck.stores import SqliteStore, open_store
 
 from .crowd import Clock, animals, blank, houses, label_all, start, truth, work
 
@@ -201,6 +201,69 @@ def test_a_campaign_is_started_once(tmp_path: Path) -> None:
     assert len(campaign.ask("Ann")) == 1
 
 
+@pytest.fixture
+def moved(tmp_path: Path) -> tuple[Path, Path]:
+    """A campaign whose pool lay in another folder, and was moved: where both are now."""
+    (tmp_path / "data").mkdir()
+    fc.sources.save(blank(animals()), tmp_path / "data" / "pool.csv")
+    Campaign.create(tmp_path / "c.db", tmp_path / "data" / "pool.csv", budget=20).disconnect()
+    (tmp_path / "data" / "pool.csv").rename(tmp_path / "data" / "elsewhere.csv")
+    return tmp_path / "c.db", tmp_path / "data" / "elsewhere.csv"
+
+
+def kinds(place: Path) -> list[str]:
+    store = open_store(place)
+    try:
+        return [event.kind for event in store.read()]
+    finally:
+        store.close()
+
+
+def test_a_pool_that_was_moved_is_named_once(moved: tuple[Path, Path], tmp_path: Path) -> None:
+    place, pool = moved
+    with pytest.raises(CampaignError, match="is not found"):
+        Campaign.open(place)
+    for given in (pool, pool, None, str(pool)):
+        with Campaign.open(place, pool=given) as campaign:
+            assert len(campaign.pool) == 300
+    assert kinds(place) == ["created", "drawn", "moved"]
+    (tmp_path / "away").mkdir()
+    for name in ("c.db", "data"):
+        (tmp_path / name).rename(tmp_path / "away" / name)
+    with Campaign.open(tmp_path / "away" / "c.db") as campaign:  # as seen from the campaign's file, it has not moved
+        assert len(campaign.ask("Ann", n=3)) == 3
+        campaign.close()
+
+
+def test_a_pool_that_moves_on_is_found_where_it_was_last(moved: tuple[Path, Path], tmp_path: Path) -> None:
+    place, pool = moved
+    Campaign.open(place, pool=pool).disconnect()
+    again = pool.rename(tmp_path / "data" / "third.csv")
+    Campaign.open(place, pool=again).disconnect()
+    pool.write_text("id,prediction\na,b\n")
+    Campaign.open(place).disconnect()
+    assert kinds(place)[2:] == ["moved", "moved"]
+
+
+def test_another_pool_is_not_remembered(moved: tuple[Path, Path], tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("id,prediction,confidence\na,b,0.5\n")
+    with pytest.raises(CampaignError, match="is not the one"):
+        Campaign.open(moved[0], pool=other)
+    assert kinds(moved[0]) == ["created", "drawn"]
+
+
+def test_a_campaign_that_can_only_be_read_remembers_nothing(
+    moved: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> list[object]:
+        raise StoreError("the file can only be read")
+
+    monkeypatch.setattr(SqliteStore, "append", refused)
+    with Campaign.open(moved[0], pool=moved[1]) as campaign:
+        assert len(campaign.pool) == 300
+
+
 def test_a_store_without_a_campaign(tmp_path: Path) -> None:
     open_store(tmp_path / "c.db", create=True).close()
     with pytest.raises(CampaignError, match="no campaign"):
@@ -236,8 +299,7 @@ def test_a_lease_is_renewed_only_when_half_of_it_is_over(tmp_path: Path) -> None
     assert campaign.state.number == number
     clock.now += 2
     assert campaign.ask("Ann") == [item]
-    lease = campaign.state.items[item].lease
-    assert lease is not None
+    (lease,) = campaign.state.items[item].leases
     assert lease.until == clock.now + 100
 
 
@@ -320,7 +382,7 @@ class Rushed:
 @pytest.mark.parametrize("times", [1, 5])
 def test_who_comes_second_decides_anew(times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start(tmp_path, animals()).disconnect()
-    monkeypatch.setattr("fieldcheck.campaign.live.LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr("fieldcheck.campaign.journal.LONGEST_PAUSE", 0.0)
     store = Rushed(tmp_path / "campaign.db", times)
     campaign = Campaign.open(store, pool=blank(animals()))  # type: ignore[arg-type]
     (item,) = campaign.ask("Ann")
@@ -331,7 +393,7 @@ def test_who_comes_second_decides_anew(times: int, tmp_path: Path, monkeypatch: 
 
 def test_who_never_comes_first_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign = start(tmp_path, animals())
-    monkeypatch.setattr("fieldcheck.campaign.live.LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr("fieldcheck.campaign.journal.LONGEST_PAUSE", 0.0)
     monkeypatch.setattr(campaign._store, "append", lambda events, *, seen: (_ for _ in ()).throw(StaleError("late")))
     with pytest.raises(CampaignError, match="somebody else came first"):
         campaign.ask("Ann")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fieldcheck as fc
-from fieldcheck.campaign import Campaign, Mark
+from fieldcheck.campaign import Campaign, Mark, Saying
 from fieldcheck.campaign.state import judged
 from fieldcheck.core.errors import CampaignError, LabelError
 
@@ -200,7 +200,10 @@ def marks(labels: str, *, first: int = 1) -> tuple[Mark, ...]:
         (1, "a", "s", ("labelled", "a")),
         (2, "a", "", ("open", "")),
         (2, "", "s", ("open", "")),
-        (2, "a", "s", ("labelled", "a")),
+        (2, "a", "s", ("disputed", "")),
+        (2, "a", "ss", ("skipped", "")),
+        (2, "aa", "s", ("labelled", "a")),
+        (2, "aa", "ss", ("labelled", "a")),
         (2, "", "ss", ("skipped", "")),
         (2, "aa", "", ("labelled", "a")),
         (2, "ab", "", ("disputed", "")),
@@ -209,6 +212,8 @@ def marks(labels: str, *, first: int = 1) -> tuple[Mark, ...]:
         (2, "ab", "s", ("skipped", "")),
         (3, "ab", "", ("open", "")),
         (3, "aab", "", ("labelled", "a")),
+        (3, "aa", "s", ("disputed", "")),
+        (3, "", "ss", ("open", "")),
         (3, "abc", "", ("disputed", "")),
         (4, "aabb", "", ("disputed", "")),
         (4, "aabbc", "", ("disputed", "")),
@@ -241,6 +246,57 @@ def test_several_labels_for_each_item(tmp_path: Path) -> None:
     assert campaign.ask("Cy", n=20) == []
     progress = campaign.progress()
     assert (progress.labelled, progress.agreement, progress.annotators) == (10, 1.0, {"Ann": 10, "Bob": 10})
+
+
+def test_several_people_have_an_item_at_once_as_many_as_it_wants(tmp_path: Path) -> None:
+    campaign = start(tmp_path, animals(), "srs", budget=3, labels_per_item=2)
+    order = list(campaign.state.items)
+    assert campaign.ask("Ann", n=9) == campaign.ask("Bob", n=9) == campaign.ask("Ann", n=9) == order
+    assert campaign.ask("Cy", n=9) == []
+    campaign.tell(order[0], "right", by="Ann")
+    assert campaign.ask("Cy", n=9) == []
+    campaign.release(order[1], by="Bob")
+    assert campaign.ask("Cy", n=9) == [order[1]]
+    campaign.tell(order[1], "right", by="Cy")
+    campaign.tell(order[1], "right", by="Ann")
+    assert campaign.state.items[order[1]].verdict == "labelled"
+    assert campaign.progress().leased == 2
+
+
+def test_a_skip_leaves_an_item_for_another_person(tmp_path: Path) -> None:
+    """Until as many have labelled it as wanted, or as many have skipped it."""
+    campaign = start(tmp_path, animals(), "srs", budget=4, labels_per_item=2)
+    order = list(campaign.state.items)
+    for by in ("Ann", "Bob"):
+        for item in campaign.ask(by, n=9):
+            if (item, by) in ((order[0], "Ann"), (order[1], "Bob")):
+                campaign.skip(item, "blurred", by=by)
+            else:
+                campaign.tell(item, "right", by=by)
+    progress = campaign.progress()
+    assert (progress.labelled, progress.disputed, progress.skipped, progress.complete) == (2, 2, 0, False)
+    assert campaign.estimate().labels == 2
+    assert campaign.ask("Ann") == campaign.ask("Bob") == []
+    assert campaign.ask("Cy", n=9) == order[:2]
+    campaign.tell(order[0], "right", by="Cy")
+    campaign.skip(order[1], "blurred", by="Cy")
+    progress = campaign.progress()
+    assert (progress.labelled, progress.disputed, progress.skipped, progress.complete) == (3, 0, 1, True)
+
+
+def test_a_name_in_other_letters_is_the_same_person(tmp_path: Path) -> None:
+    """The first spelling is shown, whatever is typed later; and one person is not two."""
+    campaign = start(tmp_path, animals(), "srs", budget=3, labels_per_item=2)
+    order = campaign.ask("Zoë", n=3)
+    assert campaign.ask("ZOË", n=3) == campaign.ask(" zoe\u0308 ", n=3) == order
+    told = campaign.tell(order[0], "right", by="zoë", key="k")
+    assert campaign.tell(order[0], "right", by="Zoë", key="k") == told
+    assert campaign.tell(order[0], "right", by="ZOË") == told
+    campaign.tell_all([Saying(order[1], "right", by="bob"), Saying(order[2], "right", by="Bob")])
+    assert campaign.progress().annotators == {"Zoë": 1, "bob": 2}
+    campaign.retract(order[0], by="zoë")
+    campaign.release(order[0], by="ZOË")
+    assert campaign.close(by="BOB").by == "bob"
 
 
 def test_a_tie_goes_back_for_one_more(tmp_path: Path) -> None:

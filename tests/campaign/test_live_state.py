@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fieldcheck.campaign import Settings, State, fold
+from fieldcheck.campaign import Lease, Settings, State, fold
 from fieldcheck.campaign.settings import FORMAT
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.event import Event
@@ -39,9 +39,9 @@ SAMPLE = {
 IDS = ("e", "c", "h", "a")
 
 
-def begun(*more: Event, needed: int = 1) -> list[Event]:
+def begun(*more: Event, needed: int = 1, format: int = FORMAT) -> list[Event]:
     """A campaign on four items, and then some events."""
-    record = replace(PLAIN, labels_per_item=needed).as_record()
+    record = replace(PLAIN, labels_per_item=needed, format=format).as_record()
     drawn = {"ids": list(IDS), "positions": [4, 2, 7, 0], "seen": {}, "sample": SAMPLE}
     events = [Event("created", "c", data=record), Event("drawn", "drawn:0", data=drawn), *more]
     return [replace(event, number=number, key=event.key or str(number)) for number, event in enumerate(events, 1)]
@@ -55,8 +55,12 @@ def skip(item: str, by: str = "Ann") -> Event:
     return Event("skipped", "", item=item, by=by, data={"reason": "dark"})
 
 
-def lease(item: str, by: str, until: float) -> Event:
-    return Event("leased", "", item=item, by=by, data={"until": until})
+def lease(item: str, by: str, until: float, at: float = 0.0) -> Event:
+    return Event("leased", "", item=item, by=by, at=at, data={"until": until})
+
+
+def flag(item: str, by: str) -> Event:
+    return Event("flagged", "", item=item, by=by, data={"note": "?"})
 
 
 def retract(item: str, by: str) -> Event:
@@ -84,28 +88,57 @@ def test_only_what_is_said_changes_the_estimate() -> None:
 
 def test_a_lease_ends_with_the_label_of_whoever_holds_it_or_when_the_item_is_done() -> None:
     held = lease("c", "Ann", 9.0)
-    assert fold(begun(held)).items["c"].lease is not None
-    assert fold(begun(held, label("c", "cat", by="Ann"))).items["c"].lease is None
-    assert fold(begun(held, label("c", "cat", by="Bob"))).items["c"].lease is None
-    assert fold(begun(held, label("c", "cat", by="Bob"), needed=2)).items["c"].lease is not None
-    assert fold(begun(held, label("c", "cat", by="Ann"), needed=2)).items["c"].lease is None
-    assert fold(begun(held, Event("released", "", item="c", by="Ann"))).items["c"].lease is None
+    assert holders(held) == ["Ann"]
+    assert holders(held, label("c", "cat", by="Ann")) == []
+    assert holders(held, label("c", "cat", by="Bob")) == []
+    assert holders(held, label("c", "cat", by="Bob"), needed=2) == ["Ann"]
+    assert holders(held, label("c", "cat", by="Ann"), needed=2) == []
+    assert holders(held, Event("released", "", item="c", by="Ann")) == []
+
+
+def holders(*more: Event, needed: int = 1) -> list[str]:
+    """Who has item c."""
+    return [lease.by for lease in fold(begun(*more, needed=needed)).items["c"].leases]
+
+
+def test_several_people_hold_an_item_each_for_a_time_of_their_own() -> None:
+    both = lease("c", "Ann", 9.0), lease("c", "Bob", 20.0, at=5.0)
+    assert holders(*both, needed=2) == ["Ann", "Bob"]
+    assert holders(*both, label("c", "cat", by="Ann"), needed=2) == ["Bob"]
+    assert holders(*both, Event("released", "", item="c", by="Bob"), needed=2) == ["Ann"]
+    assert holders(*both, lease("c", "Ann", 30.0, at=6.0), needed=2) == ["Bob", "Ann"]
+    assert holders(*both, lease("c", "Cy", 30.0, at=9.0), needed=2) == ["Bob", "Cy"]
+
+
+def test_older_campaigns_keep_their_rule_for_skips() -> None:
+    """What they said, and whether they were done, is what a replay says."""
+    said = label("c", "cat"), skip("c", by="Bob"), skip("e"), label("h", "cat")
+    old, new = (fold(begun(*said, needed=2, format=number)).items for number in (1, 2))
+    assert [item.verdict for item in old.values()] == ["open", "labelled", "open", "open"]
+    assert [item.verdict for item in new.values()] == ["open", "disputed", "open", "open"]
+    assert old["c"].label == "cat"
+
+
+def test_names_are_known_by_their_first_spelling() -> None:
+    state = fold(begun(label("c", "cat", by="ANN"), flag("e", by="Bob"), flag("e", by="bob")))
+    assert state.names == ("ANN", "Bob", "bob")
+    assert [state.person(name) for name in ("ann", "Ann", "BOB", "bob", "Cy", "")] == [
+        *("ANN", "ANN", "Bob", "bob", "Cy", "")
+    ]
 
 
 def test_what_is_retracted_is_theirs_again_unless_others_settled_it() -> None:
     state = fold(begun(label("c", "cat"), retract("c", "Ann")))
     assert (state.items["c"].verdict, state.items["c"].labels) == ("open", ())
-    held = state.items["c"].lease
-    assert held is not None
-    assert (held.by, held.until) == ("Ann", 50.0)
+    assert state.items["c"].leases == (Lease("Ann", 50.0),)
     state = fold(begun(label("c", "cat"), label("c", "cat", by="Bob"), retract("c", "Ann")))
-    assert (state.items["c"].verdict, state.items["c"].lease) == ("labelled", None)
+    assert (state.items["c"].verdict, state.items["c"].leases) == ("labelled", ())
 
 
 def test_an_item_is_held_until_its_lease_runs_out() -> None:
     item = fold(begun(lease("c", "Ann", 9.0))).items["c"]
-    assert item.leased_at(8.9) is not None
-    assert item.leased_at(9.0) is None
+    assert item.leased_at(8.9) == (Lease("Ann", 9.0),)
+    assert item.leased_at(9.0) == ()
 
 
 @pytest.mark.parametrize(
@@ -137,7 +170,7 @@ happenings = st.one_of(
     st.builds(skip, items, people),
     st.builds(lease, items, people, st.floats(0, 100)),
     st.builds(retract, items, people),
-    st.builds(lambda item, by: Event("flagged", "", item=item, by=by, data={"note": "?"}), items, people),
+    st.builds(flag, items, people),
     st.builds(lambda item, by: Event("released", "", item=item, by=by), items, people),
 )
 
@@ -157,7 +190,10 @@ def test_in_one_step_or_many(more: list[Event], needed: int, data: st.DataObject
         assert len(names) == len(set(names))
         assert item.done == (item.verdict in ("labelled", "skipped"))
         assert (item.label != "") == (item.verdict == "labelled")
-        assert not (item.done and item.lease)
+        assert not (item.done and item.leases)
+        holding = [lease.by for lease in item.leases]
+        assert len(holding) == len(set(holding))
+        assert not set(holding) & set(names)
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)

@@ -8,7 +8,9 @@ import pytest
 import fieldcheck as fc
 from fieldcheck.campaign import Field
 from fieldcheck.campaign.answers import Answer
-from fieldcheck.campaign.metrics import Crosstab, Score, metrics, true_classes_of
+from fieldcheck.campaign.crosstab import Crosstab
+from fieldcheck.campaign.metrics import metrics, true_classes_of
+from fieldcheck.campaign.scores import Score
 from fieldcheck.campaign.simulate import play
 
 RNG = np.random.default_rng(5)

@@ -66,7 +66,19 @@ def test_numbers_too(run: Run, price: Path) -> None:
     rmse = run("estimate", "c.db", "--metric", "rmse", "--json").json["interval"]
     for bound, code in ((rmse["high"] * 1.001, 0), (rmse["low"] * 0.999, 1), ((rmse["low"] + rmse["high"]) / 2, 2)):
         assert run("check", "c.db", "--max-rmse", bound).code == code
-    assert run("check", "c.db", "--min-accuracy", 0.9).code == 2
+    assert run("check", "c.db", "--min-accuracy", 0.9).code == 3
+
+
+def test_whoever_asks_for_the_mean_absolute_error_is_told_how_to_get_it(run: Run, price: Path) -> None:
+    assert start(run, price, "--auxiliary", "spread").code == 0
+    label_all(run, truth_of(price))
+    for words in (
+        ("check", "c.db", "--max-mae", 1),
+        ("estimate", "c.db", "--metric", "mae"),
+        ("report", "c.db", "--out", "r.html", "--max-mae", 1),
+    ):
+        assert "--loss absolute" in run(*words).err
+    assert "--loss squared" in run("assess", price, "--budget", 30, "--loss", "absolute", "--metric", "rmse").err
 
 
 def test_a_campaign_is_not_overwritten(run: Run, tea: Path) -> None:
@@ -186,7 +198,7 @@ def test_what_is_no_campaign_is_told_in_plain_words(run: Run, tea: Path, verb: s
     Path("broken.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     for place in ("absent.db", "broken.db", tea, "postgresql://", "."):
         done = run(verb, place, *more.get(verb, ()))
-        assert done.code == 2, done.err
+        assert done.code == (3 if verb == "check" else 2), done.err
         assert "Traceback" not in done.err
 
 
@@ -235,7 +247,8 @@ def test_check_reads_sheets_too(run: Run, tea: Path) -> None:
 
 def test_a_check_that_cannot_be_done_is_an_error_in_junit(run: Run, tmp_path: Path) -> None:
     done = run("check", "absent <&>.db", "--min-accuracy", 0.9, "--junit", "j.xml")
-    assert done.code == 2
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("StoreError: absent <&>.db: not found")
     root = Xml.parse("j.xml").getroot()  # noqa: S314 -- our own
     assert root.get("errors") == "1"
     assert [child.tag for child in next(root.iter("testcase"))] == ["error"]
@@ -243,10 +256,19 @@ def test_a_check_that_cannot_be_done_is_an_error_in_junit(run: Run, tmp_path: Pa
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("--min-accuracy", 95), ("--max-rmse", 0), ("--min-accuracy", 0.9, "--sequential", "--guarded")],
+    [
+        (),
+        ("--min-accuracy", 95),
+        ("--max-rmse", 0),
+        ("--min-accuracy", 0.9, "--sequential", "--guarded"),
+        ("--min-acuracy", 0.9),
+        ("--min-accuracy", "much"),
+        ("c.db", "--min-accuracy", 0.9),
+    ],
 )
-def test_checks_without_sense_are_refused(run: Run, labelled: Path, words: tuple[object, ...]) -> None:
-    assert run("check", "c.db", *words).code == 2
+def test_checks_without_sense_are_no_verdict(run: Run, labelled: Path, words: tuple[object, ...]) -> None:
+    assert run("check", "c.db", *words).code == 3
+    assert run("status", "c.db", "--min-acuracy", 0.9).code == 2
 
 
 def test_nothing_goes_into_a_closed_campaign(run: Run, labelled: Path) -> None:
@@ -303,3 +325,49 @@ def test_a_pool_that_was_moved_is_named_again(run: Run, tea: Path, tmp_path: Pat
     gone = run("status", "c.db")
     assert (gone.code, "--pool" in gone.err) == (2, True)
     assert run("status", "c.db", "--pool", "away/elsewhere.csv").code == 0
+    assert run("status", "c.db").code == 0
+    write(Path("other.csv"), ["id", "prediction"], [["a", "b"]])
+    assert run("status", "c.db", "--pool", "other.csv").code == 2
+    assert run("status", "c.db").code == 0
+
+
+def test_one_of_a_thing_is_one_thing(run: Run, tea: Path) -> None:
+    start(run, tea, "--design", "srs", budget=2)
+    assert run("next", "c.db", "-n", 1, "--out", "a.csv").out.startswith("1 item to label")
+    rewrite(Path("a.csv"), [{**read(Path("a.csv"))[0], "label": "coffee"}])
+    assert "1 line cannot be taken" in run("import", "c.db", "a.csv").err
+    rewrite(Path("a.csv"), [{**read(Path("a.csv"))[0], "label": "?"}])
+    assert "1 new (1 skipped item among them)" in run("import", "c.db", "a.csv").out
+    assert "1 item to label" in run("status", "c.db").out
+    assert "1 item is waiting" in page_of(run)
+    run("next", "c.db", "-n", 1, "--out", "b.csv", "--by", "Ada")
+    assert "1 item is with others" in run("next", "c.db", "--out", "d.csv", "--by", "Bob").out
+
+
+def page_of(run: Run) -> str:
+    assert run("report", "c.db", "--out", "r.html").code == 0
+    return Path("r.html").read_text(encoding="utf-8")
+
+
+def test_a_file_that_names_another_than_by_is_refused(run: Run, tea: Path) -> None:
+    start(run, tea)
+    run("next", "c.db", "--out", "a.csv", "-n", 2, "--by", "Ada")
+    fill(Path("a.csv"), truth_of(tea))
+    refused = run("import", "c.db", "a.csv", "--by", "Bob")
+    assert refused.code == 2
+    assert "line 2: it names 'Ada', and --by names 'Bob'" in refused.err
+    assert run("import", "c.db", "a.csv", "--by", "ada").code == 0
+    assert run("status", "c.db", "--json").json["annotators"] == {"Ada": 2}
+
+
+def test_both_lines_of_a_clash_are_named(run: Run, tea: Path) -> None:
+    start(run, tea)
+    run("next", "c.db", "--out", "a.csv", "-n", 2)
+    first, second = fill(Path("a.csv"), truth_of(tea))
+    other = next(name for name in truth_of(tea).values() if name != first["label"])
+    rewrite(Path("a.csv"), [first, second, {**first, "label": other}])
+    done = run("import", "c.db", "a.csv", "--good-lines")
+    assert done.code == 0
+    assert "a.csv, line 2: " in done.err
+    assert "a.csv, line 4: " in done.err
+    assert "1 new, 2 bad" in done.out

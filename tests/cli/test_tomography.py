@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ import pytest
 from fieldcheck import perturbations
 from fieldcheck.tomography import read_recipe
 
-from .sheets import Run
+from .sheets import CODE, Run
 
 SPACE = """
 seed = 3
@@ -136,17 +135,23 @@ def test_a_rule_stops_tests(network: Path, run: Run, tmp_path: Path, plan: str) 
     assert found["model_share_of_cpu"] > 0
 
 
+def kill_after(parts: int, folder: Path, *words: object) -> None:
+    """Kill a run as soon as so many parts of its outcomes are on disk."""
+    command = [sys.executable, "-m", "fieldcheck", *map(str, words)]
+    pipe, env = subprocess.PIPE, os.environ | CODE
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=pipe, text=True, env=env)
+    while process.poll() is None and len(list((folder / "outcomes").glob("[0-9]*.npz"))) < parts:
+        time.sleep(0.01)
+    process.kill()  # nothing happens where it has ended
+    _, said = process.communicate()
+    assert len(list((folder / "outcomes").glob("[0-9]*.npz"))) >= parts, said
+
+
 def test_killed_and_resumed_is_the_same(network: Path, run: Run, tmp_path: Path) -> None:
     words = ["tomography", "run", str(network / "space.toml"), "--plan", "full", "--inferences", "14400"]
     run(*words, "--out", tmp_path / "whole")
-    command = [sys.executable, "-m", "fieldcheck", *words, "--out", str(tmp_path / "broken"), "--resume"]
-    parts = tmp_path / "broken" / "outcomes"
     for wanted in (1, 2):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while process.poll() is None and len(list(parts.glob("[0-9]*.npz"))) < wanted:
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        kill_after(wanted, tmp_path / "broken", *words, "--out", tmp_path / "broken", "--resume")
     assert run(*words, "--out", tmp_path / "broken", "--resume").code == 0
     whole, broken = ((tmp_path / name / "outcomes").glob("[0-9]*.npz") for name in ("whole", "broken"))
     for one, other in zip(sorted(whole), sorted(broken), strict=True):
@@ -154,12 +159,91 @@ def test_killed_and_resumed_is_the_same(network: Path, run: Run, tmp_path: Path)
             assert all(np.array_equal(a[name], b[name], equal_nan=True) for name in a.files)
 
 
+def outcomes(folder: Path) -> list[tuple[int, int, float]]:
+    """Test, input and outcome of every row, in the order in which they were run."""
+    rows: list[tuple[int, int, float]] = []
+    for path in sorted((folder / "outcomes").glob("[0-9]*.npz")):
+        with np.load(path) as part:
+            rows += zip(*(part[name].tolist() for name in ("tests", "inputs", "held")), strict=True)
+    return rows
+
+
+@pytest.mark.parametrize("plan", ["spread", "pairs"])
+def test_a_finished_run_is_extended(network: Path, run: Run, tmp_path: Path, plan: str) -> None:
+    words = ["tomography", "run", network / "space.toml", "--plan", plan, "--json"]
+    assert run(*words, "--out", tmp_path / "run").code == 0
+    before = outcomes(tmp_path / "run")
+    assert run(*words, "--out", tmp_path / "run", "--inferences", 3000).code == 2
+    done = run(*words, "--out", tmp_path / "run", "--inferences", 3000, "--resume")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    rows = outcomes(tmp_path / "run")
+    assert rows[: len(before)] == before
+    assert found["inferences"] == len(set(rows)) == len(rows) == 3000
+    run(*words, "--out", tmp_path / "large", "--inferences", 3000)
+    assert sorted(outcomes(tmp_path / "large")) == sorted(rows)
+    again = run(*words, "--out", tmp_path / "run", "--inferences", 3000, "--resume")
+    assert json.loads(again.out)["held"] == found["held"]
+
+
+def test_an_extension_that_is_killed_and_resumed_is_the_same(network: Path, run: Run, tmp_path: Path) -> None:
+    words = ["tomography", "run", str(network / "space.toml"), "--plan", "full"]
+    for name in ("whole", "broken"):
+        run(*words, "--inferences", 480, "--out", tmp_path / name)
+    more = [*words, "--inferences", "14400", "--resume", "--out"]
+    run(*more, tmp_path / "whole")
+    kill_after(2, tmp_path / "broken", *more, tmp_path / "broken")
+    assert len(outcomes(tmp_path / "broken")) > 480
+    assert run(*more, tmp_path / "broken").code == 0
+    assert outcomes(tmp_path / "broken") == outcomes(tmp_path / "whole")
+
+
+def test_the_half_width_that_was_reached_is_said(network: Path, run: Run, tmp_path: Path) -> None:
+    words = ["tomography", "run", network / "space.toml", "--out", tmp_path / "run", "--plan", "pairs"]
+    shown = run(*words, "--half-width", 0.05).out
+    assert "wanted 0.05; all 30 tests" in shown
+    narrower = run(*words, "--half-width", 0.03, "--resume", "--json")
+    reached = json.loads(narrower.out)["ending"]["reached"]
+    assert reached["largest"] <= reached["wanted"] == 0.03
+    wider = run(*words, "--half-width", 0.05, "--resume")
+    assert wider.code == 2
+    assert "wider" in wider.err
+    other = run(*words, "--inferences", 9000, "--resume")
+    assert "another way to stop" in other.err
+
+
+def test_bands_are_told_while_they_become_narrow(network: Path, run: Run, tmp_path: Path) -> None:
+    done = run("tomography", "run", network / "space.toml", "--out", tmp_path / "run", "--half-width", 0.06)
+    assert "half-width after 4,000 inferences: 0.0" in done.err
+    assert "on average, wanted 0.06" in done.out
+
+
+def test_what_was_not_spent_is_said(network: Path, run: Run, tmp_path: Path) -> None:
+    words = ["tomography", "run", network / "space.toml", "--plan", "pairs"]
+    shown = run(*words, "--out", tmp_path / "a", "--inferences", 100).out
+    assert "10 of 100 inferences were not spent: one more input takes 30" in shown
+    shown = run(*words, "--out", tmp_path / "b", "--inferences", 10_000).out
+    assert "1,000 of 10,000 inferences were not spent: each of the 30 tests ran on all 300 inputs" in shown
+
+
+def test_unperturbed_inputs_that_go_wrong_are_a_warning(
+    network: Path, measured: Path, run: Run, tmp_path: Path
+) -> None:
+    path = network / "unscaled.toml"
+    path.write_text(SPACE.replace('file = "digits.onnx"', 'file = "digits.onnx"\nscale = "100,0.001"'))
+    done = run("tomography", "run", path, "--out", tmp_path / "wrong")
+    assert "unperturbed inputs are right" in done.err
+    assert "scale" in done.err
+    again = run("tomography", "run", network / "space.toml", "--out", measured, "--resume")
+    assert "unperturbed" not in again.err
+
+
 def test_another_check_does_not_go_on(network: Path, measured: Path, run: Run) -> None:
     path = network / "other.toml"
     path.write_text(SPACE.replace("limit = 300", 'limit = 300\nlabel = "labels"'))
     done = run("tomography", "run", path, "--out", measured, "--resume")
     assert done.code == 2
-    assert "another subject" in done.err
+    assert "another setting of [model], [data] or [check]" in done.err
 
 
 def test_a_perturbation_of_ones_own(network: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,6 +324,11 @@ def test_init_writes_a_file_that_is_read(run: Run, tmp_path: Path, network: Path
         ("seed = 'x'\n[truth]\nfile = 'x'", "whole number"),
         ("[truth]\nfile = 3", "names no file"),
         ("nonsense", "TOML"),
+        (SPACE.replace("digits.onnx", "digit.onnx"), "[model] names digit.onnx"),
+        (SPACE.replace("digits.npz", "digit.npz"), "[data] names digit.npz"),
+        (SPACE.replace('"logistic"', '"logistik"'), "logistic"),
+        (SPACE.replace('"zoom"', '"qqq"'), "fieldcheck tomography list perturbations"),
+        (SPACE.replace('"spread"', '"qqq"'), "fieldcheck tomography list plans"),
         (SPACE.replace("levels = 2", "levels = 9"), "severity"),
         (SPACE.replace('"zoom"', '"zoomm"'), "zoom"),
         (SPACE.replace('"zoom"', '"typos"'), "text"),
@@ -261,6 +350,23 @@ def test_a_wrong_space_file_is_refused(network: Path, run: Run, tmp_path: Path, 
     assert "Traceback" not in done.err
 
 
+def test_what_there_is_is_listed(run: Run) -> None:
+    shown = run("tomography", "list").out
+    assert all(word in shown for word in ("motion-blur", "typos", "spread", "closure", "sequence", "share=0.0"))
+    found = json.loads(run("tomography", "list", "plans", "--json").out)
+    assert [row["name"] for row in found["plans"]] == ["spread", "pairs", "full", "ordered", "random"]
+    assert run("tomography", "list", "nothing").code == 2
+
+
+def test_a_wrong_query_is_refused_before_anything_is_fitted(
+    measured: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fieldcheck.surrogates.Logistic.fit", lambda *_, **__: pytest.fail("fitted"))
+    for words in (["query"], ["check", "--min-robustness", 0.5], ["report", "--out", tmp_path / "x.html", "--query"]):
+        found = run("tomography", words[0], measured, *words[1:], "zom > 1")
+        assert "no 'zom' here" in found.err
+
+
 def test_wrong_queries_and_folders_are_refused(measured: Path, run: Run, tmp_path: Path, network: Path) -> None:
     wrong = run("tomography", "query", measured, "zom > 1")
     assert wrong.code == 2
@@ -268,9 +374,11 @@ def test_wrong_queries_and_folders_are_refused(measured: Path, run: Run, tmp_pat
     assert run("tomography", "query", tmp_path / "nothing", "all").code == 2
     assert run("tomography", "run", network / "space.toml", "--out", measured).code == 2
     other = run("tomography", "run", network / "space.toml", "--out", measured, "--resume", "--inferences", 50)
-    assert "another budget" in other.err
+    assert "1,200 inferences, 50 are fewer" in other.err
+    assert "--inferences 1200" in other.err
     both = run(
         "tomography", "run", network / "space.toml", "--out", tmp_path / "x", "--inferences", 5, "--half-width", 0.1
     )
     assert both.code == 2
-    assert run("tomography", "check", measured, "all", "--min-robustness", 90).code == 2
+    assert run("tomography", "check", measured, "all", "--min-robustness", 90).code == 3
+    assert run("tomography", "check", tmp_path / "nothing", "all", "--min-robustness", 0.9).code == 3

@@ -21,6 +21,9 @@ import pg8000.native
 
 USER, PASSWORD = "annotator", "p@ss:w/rd"
 UNPRIVILEGED = ("postgres", "nobody")
+PORTS = 5
+PATIENCE = 300.0
+"""Seconds that a server may take to start or to stop."""
 
 
 @dataclass(frozen=True)
@@ -72,21 +75,27 @@ def running(bin_folder: Path) -> Iterator[Server]:
             cwd=folder,
             **who,
         )
-        port = _free_port()
-        command = [bin_folder / "postgres", "-D", data, "-k", folder, "-p", str(port), "-h", "127.0.0.1"]
-        with (
-            (folder / "log").open("wb") as log,
-            subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, **who) as process,
-        ):
+        server, process = _started(bin_folder, folder, who)
+        with process:
             try:
-                server = Server(port, folder)
-                _await(bin_folder / "pg_isready", server, process)
                 yield server
             finally:
                 process.send_signal(signal.SIGINT)  # the fast shutdown of PostgreSQL
-                process.wait(timeout=30)
+                process.wait(timeout=PATIENCE)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(bin_folder: Path, folder: Path, who: dict[str, Any]) -> tuple[Server, subprocess.Popen[bytes]]:
+    """Somebody else may take a free port before the server does: then another one is tried."""
+    for _ in range(PORTS):
+        server = Server(_free_port(), folder)
+        place = ("-D", folder / "data", "-k", folder, "-h", "127.0.0.1", "-p", str(server.port))
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen([bin_folder / "postgres", *place], stdout=log, stderr=log, cwd=folder, **who)
+        if _is_ready(bin_folder / "pg_isready", server, process):
+            return server, process
+    raise RuntimeError((folder / "log").read_text())
 
 
 def _who(folder: Path) -> dict[str, Any]:
@@ -112,11 +121,14 @@ def _free_port() -> int:
         return port
 
 
-def _await(is_ready: Path, server: Server, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
-        if subprocess.run([is_ready, "-q", "-h", "127.0.0.1", "-p", str(server.port)], check=False).returncode == 0:
-            return
-        if process.poll() is not None:
-            break
+def _is_ready(asking: Path, server: Server, process: subprocess.Popen[bytes]) -> bool:
+    """Whether it takes connections, which is waited for, or has ended; its own socket cannot be another server's."""
+    end = time.monotonic() + PATIENCE
+    question = [asking, "-q", "-h", server.folder, "-p", str(server.port)]
+    while process.poll() is None and time.monotonic() < end:
+        if subprocess.run(question, check=False).returncode == 0:
+            return True
         time.sleep(0.1)
-    raise RuntimeError((server.folder / "log").read_text())
+    process.kill()
+    process.wait()
+    return False

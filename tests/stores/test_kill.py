@@ -21,11 +21,12 @@ from fieldcheck.campaign import Campaign
 from fieldcheck.core.event import Event
 
 from .people import pool
+from .worker import MOST
 
 PEOPLE = ("Ann", "Bob", "Cy", "Di")
 WORKER = Path(__file__).with_name("worker.py")
 KILLS = int(os.environ.get("FIELDCHECK_KILLS", "4"))
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds in which a process must have been at work."""
 
 
@@ -63,7 +64,8 @@ class Person:
 
 
 def test_nothing_acknowledged_is_lost_or_doubled(kind: str, place: str, tmp_path: Path) -> None:
-    size = 500 + 400 * KILLS
+    # More than all processes together label: nobody is done before the last of them is killed.
+    size = (MOST + 10) * (len(PEOPLE) + KILLS)
     fc.save(pool(size), tmp_path / "pool.csv")
     # Short leases: what somebody had in their hands when they were killed is soon somebody else's.
     Campaign.create(place, tmp_path / "pool.csv", seed=1, lease_seconds=0.5).disconnect()

@@ -61,7 +61,7 @@ class Campaigning(RuleBasedStateMachine):
         self.said: dict[str, dict[str, tuple[str, str]]] = {}
         self.flags: set[tuple[str, str]] = set()
         self.keys: dict[str, tuple[Any, ...]] = {}
-        self.leases: dict[str, tuple[str, float]] = {}
+        self.leases: dict[str, dict[str, float]] = {}
         self.closed = False
 
     def open(self) -> Campaign:
@@ -80,10 +80,10 @@ class Campaigning(RuleBasedStateMachine):
         """Written anew, from the words of the rules."""
         marks = self.said.get(item, {})
         labels = [text for kind, text in marks.values() if kind == "label"]
-        if not marks or len(marks) < self.needed:
+        if len(marks) < self.needed:
             return "open"
-        if not labels:
-            return "skipped"
+        if len(labels) < self.needed:
+            return "skipped" if len(marks) - len(labels) >= self.needed else "disputed"
         counts = sorted(Counter(labels).values(), reverse=True)
         if len(counts) == 1 or counts[0] > counts[1]:
             return "labelled"
@@ -97,8 +97,18 @@ class Campaigning(RuleBasedStateMachine):
         marks.pop(by, None)
         if what is not None:
             marks[by] = what
-        if self.leases.get(item, ("",))[0] == by or self.done(item):
-            self.leases.pop(item, None)
+        self.holding(item).pop(by, None)
+        if self.done(item):
+            self.leases.pop(item)
+
+    def holding(self, item: str) -> dict[str, float]:
+        """Until when each of those who have an item has it."""
+        return self.leases.setdefault(item, {})
+
+    def hold(self, item: str, by: str) -> None:
+        """Make it theirs; whose time has run out loses it then."""
+        kept = {name: until for name, until in self.holding(item).items() if name != by and until > self.now}
+        self.leases[item] = {**kept, by: self.now + LEASE}
 
     @rule(window=windows, by=people, n=st.integers(1, 4))
     def ask(self, window: int, by: str, n: int) -> None:
@@ -107,10 +117,11 @@ class Campaigning(RuleBasedStateMachine):
         for item in given:
             assert not self.done(item)
             assert by not in self.said.get(item, {})
-            owner, until = self.leases.get(item, (by, 0.0))
-            assert owner == by or until <= self.now
-            if not (owner == by and until > self.now + LEASE / 2):
-                self.leases[item] = (by, self.now + LEASE)
+            live = {name for name, until in self.holding(item).items() if until > self.now}
+            labels = sum(kind == "label" for kind, _ in self.said.get(item, {}).values())
+            assert by in live or len(live) < max(1, self.needed - labels)
+            if self.holding(item).get(by, 0.0) <= self.now + LEASE / 2:
+                self.hold(item, by)
         if self.closed:
             assert given == []
 
@@ -140,7 +151,7 @@ class Campaigning(RuleBasedStateMachine):
             self.windows[window].retract(item, by=by)
             self.put(item, by, None)
             if not self.done(item):
-                self.leases[item] = (by, self.now + LEASE)
+                self.hold(item, by)
         else:
             with pytest.raises(CampaignError):
                 self.windows[window].retract(item, by=by)
@@ -152,11 +163,13 @@ class Campaigning(RuleBasedStateMachine):
         self.windows[window].flag(item, "odd", by=by)
         self.flags.add((item, by))
 
-    @precondition(lambda self: self.leases and not self.closed)
+    @precondition(lambda self: any(self.leases.values()) and not self.closed)
     @rule(window=windows, chance=chances)
     def release(self, window: int, chance: int) -> None:
-        item = list(self.leases)[chance % len(self.leases)]
-        self.windows[window].release(item, by=self.leases.pop(item)[0])
+        held = [(item, by) for item, holders in self.leases.items() for by in holders]
+        item, by = held[chance % len(held)]
+        self.windows[window].release(item, by=by)
+        del self.leases[item][by]
 
     @precondition(lambda self: self.keys)
     @rule(window=windows, chance=chances)
@@ -206,7 +219,9 @@ class Campaigning(RuleBasedStateMachine):
             assert entry.verdict == self.verdict(name)
             assert {mark.by for mark in entry.flags} == {by for item, by in self.flags if item == name}
         progress = self.windows[1].progress()
-        assert progress.leased == sum(until > self.now for _, until in self.leases.values())
+        assert progress.leased == sum(
+            any(until > self.now for until in holders.values()) for holders in self.leases.values()
+        )
         assert progress.labelled + progress.skipped + progress.disputed + progress.open == len(first.items)
         assert Counter(event.key for event in self.windows[0].events()).most_common(1)[0][1] == 1
         assert first.closed == self.closed

@@ -50,6 +50,13 @@ def test_data_are_json(store: Store, value: object) -> None:
     assert store.read() == []
 
 
+def test_nothing_may_be_appended(store: Store) -> None:
+    stored = store.append([event("a")], seen=0)
+    assert store.append([], seen=1) == []
+    assert store.read() == stored
+    assert len(store.append([event("b")], seen=1)) == 1
+
+
 def test_whoever_has_not_seen_all_is_refused(store: Store) -> None:
     store.append([event("a")], seen=0)
     with pytest.raises(StaleError):

@@ -60,6 +60,36 @@ def test_a_run_goes_on_only_as_it_began(tmp_path: Path) -> None:
         Ledger.create(tmp_path / "run", {**HEAD, "seed": 2}, resume=True)
 
 
+def test_a_run_may_be_asked_for_more(tmp_path: Path) -> None:
+    head = {**HEAD, "budget": 10, "width": None, "earlier": []}
+    Ledger.create(tmp_path / "run", head).add(rows(1))
+    for budget in (30, 30, None):
+        found = Ledger.create(tmp_path / "run", {**head, "budget": budget}, resume=True).head()
+        assert found["budget"] == budget
+    assert found["earlier"] == [{"budget": 10, "width": None}, {"budget": 30, "width": None}]
+    with pytest.raises(SpaceError, match="20 are fewer"):
+        Ledger.create(tmp_path / "run", {**head, "budget": 20}, resume=True)
+    with pytest.raises(SpaceError, match="holds a run"):
+        Ledger.create(tmp_path / "run", {**head, "budget": None})
+    assert Ledger.open(tmp_path / "run").head() == found
+
+
+def test_a_run_may_be_asked_for_narrower_intervals(tmp_path: Path) -> None:
+    head = {**HEAD, "budget": None, "width": 0.02, "earlier": []}
+    Ledger.create(tmp_path / "run", head).add(rows(1))
+    with pytest.raises(SpaceError, match="is wider"):
+        Ledger.create(tmp_path / "run", {**head, "width": 0.03}, resume=True)
+    narrower = Ledger.create(tmp_path / "run", {**head, "width": 0.01}, resume=True)
+    assert narrower.head()["earlier"] == [{"budget": None, "width": 0.02}]
+
+
+def test_what_changed_is_named(tmp_path: Path) -> None:
+    head = {**HEAD, "subject": {"model": "a", "data": "b"}}
+    Ledger.create(tmp_path / "run", head).add(rows(1))
+    with pytest.raises(SpaceError, match="another data"):
+        Ledger.create(tmp_path / "run", {**head, "subject": {"model": "a", "data": "c"}}, resume=True)
+
+
 def test_what_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(SpaceError):

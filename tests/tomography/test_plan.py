@@ -58,6 +58,17 @@ def test_spread_draws_the_same_on_every_machine() -> None:
     assert rows.inputs.tolist() == [16, 72, 16, 35]
 
 
+@pytest.mark.parametrize("inputs", [1, 2, 50])
+def test_a_larger_draw_begins_with_the_smaller_one(inputs: int) -> None:
+    """With one input most draws come twice: the sequence goes on where it was, however far it was looked at."""
+    where = space(5, 5, 5)
+    large = registry.build("spread").rows(where, inputs, budget=215, seed=1)
+    for budget in (1, 30, 100, 214):
+        small = registry.build("spread").rows(where, inputs, budget=budget, seed=1)
+        np.testing.assert_array_equal(small.tests, large.tests[:budget])
+        np.testing.assert_array_equal(small.inputs, large.inputs[:budget])
+
+
 def test_spread_gives_every_test_of_a_small_space_as_many_inputs() -> None:
     rows = registry.build("spread").rows(SMALL, 50, budget=24 * 7 + 5, seed=0)
     counts = Counter(rows.tests.tolist())

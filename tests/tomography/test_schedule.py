@@ -7,12 +7,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.errors import BudgetError, SpaceError
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.execute import orders_of
-from fieldcheck.tomography.plan import Full, Pairs, Spread
-from fieldcheck.tomography.schedule import Schedule, ranks_of
+from fieldcheck.tomography.plan import Full, Ordered, Pairs, Plan, Random, Spread
+from fieldcheck.tomography.schedule import Schedule, Stage, ranks_of
 from fieldcheck.tomography.stopping import HalfWidth
 
 SPACE = Space((Axis("a", 2), Axis("b", 2), Axis("c", 1)))
@@ -129,3 +129,94 @@ def test_a_spread_plan_ends_when_everything_was_seen() -> None:
     pairs = np.unique(np.column_stack([seen.tests, seen.inputs]), axis=0)
     assert len(pairs) == len(seen) <= SPACE.size * 300
     assert len(seen) > 0.9 * SPACE.size * 300
+
+
+def pairs_of(outcomes: Outcomes) -> list[tuple[int, int]]:
+    return list(zip(outcomes.tests.tolist(), outcomes.inputs.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("plan", [Full(), Pairs(), Pairs(share=0.5), Spread(), Ordered(), Random()])
+@pytest.mark.parametrize("stop", [None, 1])
+def test_an_extended_run_has_the_rows_of_one_begun_larger(plan: Plan, stop: int | None) -> None:
+    """Also where it was extended before it had finished; killed in between, it is the same row by row."""
+    small = played(Schedule(SPACE, 30, plan, budget=190, seed=4, chunk=37))
+    begun = played(Schedule(SPACE, 30, plan, budget=190, seed=4, chunk=37), stop_after=stop)
+    larger = Schedule(SPACE, 30, plan, budget=400, seed=4, chunk=37, earlier=(Stage(190),))
+    extended = played(larger, start=begun)
+    assert pairs_of(extended)[: len(small)] == pairs_of(small)
+    assert sorted(pairs_of(extended)) == sorted(pairs_of(played(Schedule(SPACE, 30, plan, budget=400, seed=4))))
+    assert pairs_of(played(larger, start=played(larger, start=begun, stop_after=2))) == pairs_of(extended)
+
+
+def test_a_draw_that_is_extended_is_the_larger_draw() -> None:
+    space = Space(tuple(Axis(f"p{at}", 5) for at in range(5)))
+    small = played(Schedule(space, 30, Spread(), budget=500, seed=1))
+    extended = played(Schedule(space, 30, Spread(), budget=900, seed=1, earlier=(Stage(500),)), start=small)
+    whole = played(Schedule(space, 30, Spread(), budget=900, seed=1))
+    assert pairs_of(extended) == pairs_of(whole)
+    np.testing.assert_array_equal(extended.chance, whole.chance)
+
+
+def test_from_fewer_inferences_than_tests_to_more_the_rows_keep_their_chances() -> None:
+    small = played(Schedule(SPACE, 30, Spread(), budget=12, seed=1))
+    extended = played(Schedule(SPACE, 30, Spread(), budget=100, seed=1, earlier=(Stage(12),)), start=small)
+    assert len(extended) == len(set(pairs_of(extended))) == 100
+    assert extended.chance is not None
+    assert small.chance is not None
+    np.testing.assert_array_equal(extended.chance[:12], small.chance)
+    np.testing.assert_array_equal(extended.chance[12:], 1 / SPACE.size)
+
+
+def test_a_run_is_extended_twice() -> None:
+    stages = (Stage(100), Stage(190))
+    seen = played(Schedule(SPACE, 30, Full(), budget=100, seed=4))
+    seen = played(Schedule(SPACE, 30, Full(), budget=190, seed=4, earlier=stages[:1]), start=seen)
+    seen = played(Schedule(SPACE, 30, Full(), seed=4, earlier=stages), start=seen)
+    assert sorted(pairs_of(seen)) == [(test, at) for test in range(SPACE.size) for at in range(30)]
+
+
+def test_every_order_of_the_perturbations_is_run_once_in_an_extended_run() -> None:
+    """18 tests; with their orders 1 + 5 + 2 * 8 + 6 * 4 = 46 runs of each input."""
+    whole = played(Schedule(SPACE, 5, Full(), seed=0, ordered=True))
+    small = played(Schedule(SPACE, 5, Full(), budget=100, seed=0, ordered=True))
+    assert len(small) == 46 * 2
+    schedule = Schedule(SPACE, 5, Full(), seed=0, ordered=True, earlier=(Stage(100),))
+    extended = played(schedule, start=small)
+    assert len(whole) == 46 * 5
+    assert sorted(pairs_of(extended)) == sorted(pairs_of(whole))
+
+
+@pytest.mark.parametrize("plan", [Full(), Pairs(), Ordered(), Random(), Spread()])
+def test_a_budget_counts_every_order_of_the_perturbations(plan: Plan) -> None:
+    for budget in (120, 400):
+        assert 46 <= len(played(Schedule(SPACE, 5, plan, budget=budget, seed=0, ordered=True))) <= budget
+    if not isinstance(plan, Spread):
+        with pytest.raises(BudgetError):
+            played(Schedule(SPACE, 5, plan, budget=4, seed=0, ordered=True))
+
+
+@pytest.mark.parametrize("budget", [None, 3_000, 12_000])
+def test_a_narrower_half_width_goes_on(budget: int | None) -> None:
+    """Each test has seen the inputs that it would have seen from the start: those of the wider run come first."""
+    wide, narrow = HalfWidth(width=0.06, least=100), HalfWidth(width=0.04, least=100)
+    first = played(Schedule(SPACE, 2_000, Pairs(), budget=budget, rule=wide, seed=1))
+    schedule = Schedule(SPACE, 2_000, Pairs(), rule=narrow, seed=1, earlier=(Stage(budget, 0.06),))
+    extended = played(schedule, start=first)
+    assert pairs_of(extended)[: len(first)] == pairs_of(first)
+    assert sorted(pairs_of(extended)) == sorted(pairs_of(played(Schedule(SPACE, 2_000, Pairs(), rule=narrow, seed=1))))
+    assert pairs_of(played(schedule, start=played(schedule, start=first, stop_after=1))) == pairs_of(extended)
+
+
+@pytest.mark.parametrize("stage", [Stage(None, 0.014), Stage(5_000, 0.011), Stage(5_000, 0.014)])
+def test_a_spread_plan_with_a_rule_goes_on_as_if_it_had_been_begun_so(stage: Stage) -> None:
+    def schedule(budget: int | None, width: float | None, *earlier: Stage) -> Schedule:
+        rule = HalfWidth(width=width or 0.011)
+        return Schedule(
+            SPACE, 5_000, Spread(), budget=budget, rule=rule, seed=1, earlier=earlier,
+            bands=lambda seen: np.full(3, 1 / np.sqrt(len(seen))),
+        )  # fmt: skip
+
+    first = played(schedule(stage.budget, stage.width))
+    whole = played(schedule(None, 0.011))
+    assert len(first) < len(whole)
+    assert pairs_of(played(schedule(None, 0.011, stage), start=first)) == pairs_of(whole)

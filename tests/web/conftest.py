@@ -27,7 +27,7 @@ def site(start: Start) -> Site:
 
 @pytest.fixture
 def web(site: Site) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=site.url) as client:
+    with site.visitor() as client:
         yield client
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import uvicorn
 
@@ -22,6 +23,9 @@ from fieldcheck.web import create_app
 SIZE = 200
 TRUTH = np.arange(SIZE) % 3
 CLASSES = ("cat", "dog", "owl")
+
+PATIENCE = 120.0
+"""Seconds that a busy machine may take for anything."""
 
 
 def animals(**metadata: list[str]) -> Pool:
@@ -56,6 +60,9 @@ class Site:
     def act(self, **fields: Any) -> dict[str, Any]:
         return self.body(key=str(uuid.uuid4()), **fields)
 
+    def visitor(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=PATIENCE)
+
 
 @contextlib.contextmanager
 def served(campaign: Campaign, **options: Any) -> Iterator[Site]:
@@ -65,6 +72,7 @@ def served(campaign: Campaign, **options: Any) -> Iterator[Site]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         while not server.started:
+            assert thread.is_alive()
             time.sleep(0.01)
         try:
             yield Site(f"http://127.0.0.1:{listener.getsockname()[1]}", campaign, app.state.desk.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,14 +12,14 @@ import pytest
 
 from fieldcheck.core.pool import Pool
 
-from .sites import CLASSES, Site, Start, animals, truth_of
+from .sites import CLASSES, PATIENCE, Site, Start, animals, truth_of
 
 pytestmark = pytest.mark.browser
 
 SCRIPT = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 
-EXPECTED = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "status of 503")
-"""What the browser says about connections that these tests take away."""
+EXPECTED = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_NETWORK_CHANGED", "status of 503")
+"""What the browser says about connections that these tests, or others on the same machine, take away."""
 
 SMALL_OR_PALE = """() => {
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
@@ -65,7 +66,7 @@ def visit(browser: Any) -> Iterator[Visit]:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(8_000)
+        page.set_default_timeout(1_000 * PATIENCE)
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("console", lambda message: message.type == "error" and said.append(message.text))
         page.goto(site.url)
@@ -109,6 +110,7 @@ def labels(site: Site) -> dict[str, str]:
 def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
     site = start(budget=33, design="srs")
     page = visit(site)
+    asked = asked_for_items(page)
     done = [answer(page) for _ in range(10)]
     page.keyboard.press("Backspace")  # undo the tenth, and give it another label
     assert shown(page) == done[9]
@@ -123,13 +125,14 @@ def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
     page.keyboard.press("2")  # must not label behind the help
     page.keyboard.press("Escape")
     wait_saved(page)
+    wait_until(page, lambda: not asked)  # the next items are here
     page.context.set_offline(True)
     done += [answer(page) for _ in range(3)]
     wait_text(page, "#saved", "3 labels waiting")
     assert not set(done[-3:]) & set(labels(site))
     page.context.set_offline(False)
     page.reload()
-    wait_for_label(page, site, done[-1])
+    wait_until(page, lambda: done[-1] in labels(site))
     page.wait_for_selector("#item .id")
     while page.locator("[data-why=done]").count() == 0:
         done.append(answer(page))
@@ -144,12 +147,24 @@ def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
     check_estimate(page, site)
 
 
-def wait_for_label(page: Any, site: Site, item: str) -> None:
-    for _ in range(100):
-        if item in labels(site):
-            return
+def asked_for_items(page: Any) -> set[Any]:
+    """Requests for items that are under way, as it changes."""
+    under_way = set[Any]()
+
+    def ended(request: Any) -> None:
+        under_way.discard(request)
+
+    page.on("request", lambda request: request.url.endswith("/api/next") and under_way.add(request))
+    page.on("requestfinished", ended)
+    page.on("requestfailed", ended)
+    return under_way
+
+
+def wait_until(page: Any, is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end
         page.wait_for_timeout(50)
-    raise AssertionError("labels that waited were not delivered")
 
 
 def check_estimate(page: Any, site: Site) -> None:
@@ -159,29 +174,50 @@ def check_estimate(page: Any, site: Site) -> None:
     value, bounds = page.inner_text("#estimate"), page.inner_text("#bounds")
     assert f"estimated at {value}" in estimate.sentence()
     assert re.sub(r"\s*%", "%", bounds) in re.sub(r"\s*%", "%", estimate.sentence())
-    assert page.locator(".gallery li").count() == len(site.campaign.failures())
+    wait_until(page, lambda: page.locator(".gallery li").count() == len(site.campaign.failures()))
     assert page.inner_text("#to-go") == "The budget is spent"
+    assert "more than the budget leaves" in page.inner_text(".aim")
 
 
 def test_an_answer_that_got_lost_is_not_stored_twice(start: Start, visit: Visit) -> None:
     site = start()
     page = visit(site)
-    lost = []
+    lost: list[Any] = []
+    noticed: list[bool] = []
 
     def deliver_and_lose(route: Any) -> None:
         if not lost:
-            lost.append(route.fetch())  # the server has it, the page does not know
-            route.abort()
-        else:
+            lost.append(route.fetch(timeout=1_000 * PATIENCE))  # the server has it, the page does not know
+        if noticed:
             route.continue_()
+        else:
+            route.abort()
 
     page.route("**/api/label", deliver_and_lose)
     item = answer(page)
     wait_text(page, "#saved", "1 label waiting")
+    noticed.append(True)
     wait_saved(page)
     assert lost[0].ok
     assert labels(site) == {item: truth_of(item)}
     assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+
+
+def test_a_list_of_items_that_comes_late_does_not_bring_back_what_is_answered(start: Start, visit: Visit) -> None:
+    site = start()
+    page = visit(site)
+    lists: list[Any] = []
+    page.route("**/api/label", lambda route: route.continue_() if lists else route.abort())
+    done = answer(page)
+    wait_text(page, "#saved", "1 label waiting")
+    page.route("**/api/next", lambda route: lists.append((route, route.fetch(timeout=1_000 * PATIENCE))), times=1)
+    page.reload()
+    wait_until(page, lambda: done in labels(site))
+    wait_saved(page)
+    late, made = lists[0]
+    assert done in [item["id"] for item in made.json()["items"]]
+    late.fulfill(response=made)
+    assert answer(page) != done
 
 
 def test_a_store_that_fails_is_told(start: Start, visit: Visit) -> None:
@@ -204,6 +240,19 @@ def test_two_people_never_see_the_same_item(start: Start, visit: Visit) -> None:
         wait_saved(page)
     assert len(seen) == len(set(seen)) == 10
     assert site.campaign.progress().annotators == {"Ada": 5, "Bob": 5}
+
+
+def test_two_people_label_the_same_items_at_once_where_two_are_wanted(start: Start, visit: Visit) -> None:
+    site = start(budget=4, design="srs", labels_per_item=2)
+    pages = [visit(site, name=name) for name in ("Ada", "Bob")]
+    assert shown(pages[0]) == shown(pages[1])
+    for _ in range(4):
+        for page in pages:
+            answer(page)
+            wait_saved(page)
+    for page in pages:
+        page.wait_for_selector("[data-why=done]")
+    assert site.campaign.progress().annotators == {"Ada": 4, "Bob": 4}
 
 
 def test_scripts_in_items_do_not_run(start: Start, visit: Visit) -> None:

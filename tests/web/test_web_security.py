@@ -17,7 +17,7 @@ from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.web.guard import HEADERS, LARGEST_BODY, cookie_name, host_name
 from fieldcheck.web.serve import _checked, names_of
 
-from .sites import Site, Start, animals, starting
+from .sites import PATIENCE, Site, Start, animals, starting
 
 TOKEN = "a-token-that-nobody-guesses"  # noqa: S105
 SCRIPT = "<script>document.title='broken'</script><img src=x onerror=alert(1)>"
@@ -38,7 +38,7 @@ def fenced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def stranger(fenced: Site) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=fenced.url) as client:
+    with fenced.visitor() as client:
         yield client
 
 
@@ -152,7 +152,7 @@ def test_oversized_bodies(site: Site, web: httpx.Client) -> None:
 
 def test_a_length_that_lies_is_not_believed(site: Site) -> None:
     for length in ("99999999999999999999", "-1", "1e3"):
-        connection = http.client.HTTPConnection(urlsplit(site.url).netloc, timeout=5)
+        connection = http.client.HTTPConnection(urlsplit(site.url).netloc, timeout=PATIENCE)
         connection.putrequest("POST", "/api/label")
         connection.putheader("content-type", "application/json")
         connection.putheader("content-length", length)
@@ -193,7 +193,7 @@ def test_the_link_with_the_token(fenced: Site, stranger: httpx.Client) -> None:
 
 
 def test_a_program_may_send_the_token_as_a_header(fenced: Site) -> None:
-    answer = httpx.get(f"{fenced.url}/api/campaign", headers={"authorization": f"Bearer {TOKEN}"})
+    answer = httpx.get(f"{fenced.url}/api/campaign", headers={"authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE)
     assert answer.status_code == 200
 
 
@@ -255,7 +255,7 @@ def test_files_elsewhere_are_not_shown(start: Start, tmp_path: Path, picture: by
     names = [*ELSEWHERE, "good.png", "sub/good.png", "sub/../good.png"]
     paths = [names[at % len(names)].replace("{outside}", str(tmp_path)) for at in range(200)]
     site = start(animals(path=paths), items=folder, design="srs", budget=200)
-    with httpx.Client(base_url=site.url) as web:
+    with site.visitor() as web:
         items = web.post("/api/next", json=site.body(n=50)).json()["items"]
         assert {item["kind"] for item in items} == {"row", "image"}
         for position, name in enumerate(names):
@@ -267,7 +267,7 @@ def test_files_elsewhere_are_not_shown(start: Start, tmp_path: Path, picture: by
 @pytest.mark.parametrize("path", ["/items/../items/0", "/items/%2e%2e%2fsecret.png", "/items/-1", "/items/1e3"])
 @pytest.mark.parametrize("folder", ["", "/assets"])
 def test_paths_in_addresses(site: Site, path: str, folder: str) -> None:
-    connection = http.client.HTTPConnection(urlsplit(site.url).netloc, timeout=5)
+    connection = http.client.HTTPConnection(urlsplit(site.url).netloc, timeout=PATIENCE)
     connection.putrequest("GET", folder + path)  # as it is: a client of higher level would tidy it up
     connection.endheaders()
     assert connection.getresponse().status in (404, 422)
@@ -277,7 +277,7 @@ def test_paths_in_addresses(site: Site, path: str, folder: str) -> None:
 def test_a_picture_is_never_more_than_a_picture(start: Start, tmp_path: Path, picture: bytes) -> None:
     folder = linked_folder(tmp_path, picture)
     site = start(animals(path=["disguised.png"] * 200), items=folder)
-    with httpx.Client(base_url=site.url) as web:
+    with site.visitor() as web:
         item = web.post("/api/next", json=site.body()).json()["items"][0]
         answer = web.get(item["src"])
     assert answer.headers["content-type"] == "image/png"
@@ -287,7 +287,7 @@ def test_a_picture_is_never_more_than_a_picture(start: Start, tmp_path: Path, pi
 
 def test_scripts_travel_as_text(start: Start) -> None:
     site = start(animals(text=[SCRIPT] * 200), title=SCRIPT)
-    with httpx.Client(base_url=site.url) as web:
+    with site.visitor() as web:
         answer = web.post("/api/next", json=site.body())
         assert answer.headers["content-type"] == "application/json"
         assert answer.json()["items"][0]["text"] == SCRIPT

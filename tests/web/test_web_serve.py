@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 from typer.testing import CliRunner
 
 import fieldcheck
 from fieldcheck.campaign import Campaign
 from fieldcheck.cli.app import app
-from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.errors import FieldcheckError, StoreError
 from fieldcheck.sources import save
 from fieldcheck.web.serve import _address, serve
 
-from .sites import animals
+from .sites import PATIENCE, animals
 
+NOBODY = 65534
 CODE = {"PYTHONPATH": str(Path(fieldcheck.__file__).parents[1])}
 
 
@@ -50,11 +54,11 @@ def test_a_visit_and_ctrl_c(campaign: Path) -> None:
     )
     assert child.stdout is not None
     address = re.findall(r"http://\S+", child.stdout.readline())[0]
-    with httpx.stream("GET", f"{address}api/events") as stream:
+    with httpx.stream("GET", f"{address}api/events", timeout=PATIENCE) as stream:
         assert next(stream.iter_lines()) == "event: state"
-        assert httpx.get(f"{address}api/campaign").json()["title"] == "pool"
+        assert httpx.get(f"{address}api/campaign", timeout=PATIENCE).json()["title"] == "pool"
         child.send_signal(signal.SIGINT)  # while somebody listens
-        _, errors = child.communicate(timeout=20)
+        _, errors = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0
     assert errors == ""
 
@@ -72,6 +76,36 @@ def test_an_address_of_another_machine(campaign: Path) -> None:
 def test_addresses() -> None:
     assert _address("127.0.0.1", 80, None) == "http://127.0.0.1:80/"
     assert _address("::1", 80, "abc") == "http://[::1]:80/?token=abc"
+
+
+@pytest.fixture
+def shelf(campaign: Path) -> Iterator[Path]:
+    """The campaign and its pool in a folder in which nothing can be written, for somebody who is not root."""
+    folder = Path(tempfile.mkdtemp(prefix="fieldcheck-shelf-"))
+    for name in ("pool.csv", "c.db"):
+        shutil.copy(campaign.with_name(name), folder / name)
+        (folder / name).chmod(0o444)
+    folder.chmod(0o555)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(NOBODY)
+    yield folder / "c.db"
+    if root:
+        os.seteuid(0)
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_campaign_that_can_only_be_read_is_refused_before_anybody_labels(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: None)
+    with pytest.raises(StoreError, match="can only be read"):
+        serve(shelf, port=0, tell=told.append)
+    assert told == []
+    with Campaign.open(shelf) as campaign:  # to look at it is fine
+        assert len(campaign.state.items) == 20
 
 
 def test_a_campaign_that_is_not_there(tmp_path: Path) -> None:

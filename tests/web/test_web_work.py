@@ -15,13 +15,14 @@ from fieldcheck.core.errors import StoreError
 from fieldcheck.core.pool import Pool
 from fieldcheck.web.desk import answers_for
 
-from .sites import Site, Start, animals, truth_of
+from .sites import PATIENCE, Site, Start, animals, truth_of
 
 
 def state_of(web: httpx.Client, site: Site) -> Any:
     """The state that holds all that was stored up to now."""
     number = site.campaign.refresh().number
-    for _ in range(200):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         state = web.get("/api/state").json()
         if state["number"] >= number:
             return state
@@ -124,7 +125,7 @@ def test_estimate_and_failures_are_those_of_the_campaign(site: Site, web: httpx.
 
 def test_to_the_end(start: Start) -> None:
     site = start(budget=12)
-    with httpx.Client(base_url=site.url) as web:
+    with site.visitor() as web:
         label_all(web, site, 12)
         said = web.post("/api/next", json=site.body()).json()
         assert said == {"items": [], "why": "done"}
@@ -136,7 +137,7 @@ def test_to_the_end(start: Start) -> None:
 
 def test_waiting_for_others(start: Start) -> None:
     site = start(budget=12)
-    with httpx.Client(base_url=site.url) as web:
+    with site.visitor() as web:
         web.post("/api/next", json=site.body(n=50))
         assert web.post("/api/next", json=site.body(by="Bob")).json()["why"] == "waiting"
 
@@ -213,7 +214,7 @@ def test_numbers(start: Start) -> None:
     rng = np.random.default_rng(1)
     pool = Pool.from_arrays(y_pred=rng.normal(size=100), auxiliary={"dsa": rng.random(100)}, task="regression")
     site = start(pool, design="sups:auxiliary=dsa", budget=10)
-    with httpx.Client(base_url=site.url) as web:
+    with site.visitor() as web:
         assert web.get("/api/campaign").json()["answers"] == "number"
         item = web.post("/api/next", json=site.body()).json()["items"][0]["id"]
         assert web.post("/api/label", json=site.act(item=item, label=1.5)).json()["saved"]
@@ -229,7 +230,7 @@ def test_how_labels_are_given(start: Start) -> None:
     assert answers_for(classes, None) == "classes"
     assert answers_for(classes, "right-wrong") == "right-wrong"
     site = start(serve={"answers": "right-wrong"})
-    with httpx.Client(base_url=site.url) as web:
+    with site.visitor() as web:
         item = web.post("/api/next", json=site.body()).json()["items"][0]
         assert item["prediction"] in ("cat", "dog", "owl")
         assert web.post("/api/label", json=site.act(item=item["id"], label="wrong")).json()["saved"]
@@ -244,7 +245,7 @@ def test_pictures_are_sent(start: Start, tmp_path: Any, picture: bytes) -> None:
     for at in range(200):
         (folder / f"item-{at:03d}.png").write_bytes(picture)
     site = start(animals(note=[""] * 200), items=folder)
-    with httpx.Client(base_url=site.url) as web:
+    with site.visitor() as web:
         item = web.post("/api/next", json=site.body()).json()["items"][0]
         assert item["kind"] == "image"
         answer = web.get(item["src"])

@@ -61,4 +61,5 @@ registry: Registry[Auxiliary] = Registry(
     KnnDisagreement,
     Sae,
     Vae,
+    hint="",
 )

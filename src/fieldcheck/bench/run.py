@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from fieldcheck.bench.journal import Journal, key_of
@@ -106,20 +107,20 @@ def _measure(workshop: Workshop, missing: Sequence[Cell], *, jobs: int) -> Itera
     executor = ProcessPoolExecutor(
         min(jobs, len(missing)), mp_context=context, initializer=_open, initargs=(workshop.plan,)
     )
-    with executor:
+    others, workers = multiprocessing.active_children(), list[BaseProcess]()
+    try:
         with _deaf():
             pending = [executor.submit(_measure_here, cell) for cell in missing]
-        workers = multiprocessing.active_children()
-        try:
-            yield from (_unwrap(one) for one in as_completed(pending))
-        except BaseException:
-            # What is under way is lost either way: whoever stops a bench does not want to wait for it.
-            for worker in workers:
-                worker.terminate()
-            raise
-        finally:
-            # Waited for, ended workers or not: a pool that is still closing when Python exits trips over its own pipe.
-            executor.shutdown(wait=True, cancel_futures=True)
+            workers = [one for one in multiprocessing.active_children() if one not in others]
+        yield from (_unwrap(one) for one in as_completed(pending))
+    except BaseException:
+        # What is under way is lost either way: whoever stops a bench does not want to wait for it.
+        for worker in workers:
+            worker.terminate()
+        raise
+    finally:
+        # Waited for, ended workers or not: a pool that is still closing when Python exits trips over its own pipe.
+        executor.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager

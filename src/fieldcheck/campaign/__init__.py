@@ -6,11 +6,12 @@ from fieldcheck.campaign.assess import assess, estimate
 from fieldcheck.campaign.choose import build_design, choose, load_pool
 from fieldcheck.campaign.compare import compare
 from fieldcheck.campaign.field import Field
-from fieldcheck.campaign.live import Campaign, Saying
+from fieldcheck.campaign.live import Campaign
 from fieldcheck.campaign.metrics import metrics
 from fieldcheck.campaign.plan import plan
 from fieldcheck.campaign.progress import Failure, Nonresponse, Point, Progress
 from fieldcheck.campaign.reuse import reuse
+from fieldcheck.campaign.sayings import Saying
 from fieldcheck.campaign.settings import Settings
 from fieldcheck.campaign.sheet import Sheet
 from fieldcheck.campaign.sheet_files import read_answers, read_pool, read_remarks, read_sheet, write_sheet

@@ -10,6 +10,7 @@ from typing import Literal
 
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.labels import PLAIN, RIGHT, WRONG
+from fieldcheck.core.words import counted
 
 Meaning = Literal["as read", "right", "wrong", "lost"]
 
@@ -111,10 +112,10 @@ def are_outcomes(answers: Sequence[Answer], predictions: Sequence[str] | None, c
 def _strangers(strange: Sequence[Answer]) -> tuple[str, ...]:
     if not strange:
         return ()
-    first = strange[0]
+    first, labels = strange[0], counted(len(strange), "label names", "labels name")
     return (
-        f"{len(strange)} labels name a class that the model never predicts in this pool, first '{first.text}' for item "
-        f"'{first.id}' on line {first.line}: they count as failures; check that they are not misspelt",
+        f"{labels} a class that the model never predicts in this pool, first '{first.text}' for item '{first.id}' on "
+        f"line {first.line}: each counts as a failure; check that none is misspelt",
     )
 
 

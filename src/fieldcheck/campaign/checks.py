@@ -6,6 +6,7 @@ import numpy as np
 
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.types import BoolArray, IntArray
+from fieldcheck.core.words import counted
 from fieldcheck.numerics.separation import auc, explained
 
 LEAK_AUC = 0.998
@@ -37,7 +38,6 @@ def leak_warning(pool: Pool, auxiliary: str, *, items: IntArray, failed: BoolArr
 def small_sample_warning(labels: int) -> tuple[str, ...]:
     """A warning when the labels are too few for approximate intervals."""
     if labels < 20:
-        return (
-            f"only {labels} labels: simple random sampling (srs), whose interval is exact, is the better choice here",
-        )
+        few = counted(labels, "label")
+        return (f"only {few}: simple random sampling (srs), whose interval is exact, is the better choice here",)
     return ()

@@ -18,6 +18,7 @@ from fieldcheck.core.errors import BudgetError, PoolError
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.types import FloatArray
 from fieldcheck.core.versions import versions
+from fieldcheck.core.words import counted
 
 BUDGET = 200
 FIRST = 40
@@ -111,7 +112,7 @@ def _unsure(contest: Contest, labels: int) -> tuple[str, ...]:
             "a model has no confidence: disagreements are drawn with equal chances, and more labels are needed"
         )
     if labels < FEW and labels < len(contest.items):
-        notes.append(f"only {labels} labels: intervals of so few are a rough guide")
+        notes.append(f"only {counted(labels, 'label')}: intervals of so few are a rough guide")
     return tuple(notes)
 
 
@@ -121,7 +122,7 @@ def spend(contest: Contest, budget: int | None, *, certify: bool) -> int:
         return len(contest.items) if certify else BUDGET
     if not 2 <= budget <= contest.population:
         raise BudgetError(
-            f"a budget of {budget:,} labels for a pool of {contest.population:,} items",
+            f"a budget of {counted(budget, 'label')} for a pool of {counted(contest.population, 'item')}",
             rule=f"a budget is at least 2 and at most the size of the pool, {contest.population:,}",
             hint=f"--budget {min(BUDGET, contest.population)}",
         )

@@ -12,12 +12,13 @@ from fieldcheck.campaign.compare import FIRST, comparison, spend
 from fieldcheck.campaign.contest import Contest, Drawn, draw
 from fieldcheck.campaign.difference import Comparison
 from fieldcheck.campaign.judge import Rule, ends, judge
-from fieldcheck.campaign.sheet import Sheet
+from fieldcheck.campaign.sheet import Sheet, without_label
 from fieldcheck.campaign.truths import losses_of, predictions_at
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.core.words import counted
 
 ESTIMATOR = "disagreement"
 """Not one of the estimators of an accuracy: a sample of disagreements says nothing about that, and is refused there."""
@@ -64,7 +65,7 @@ def continued(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Answer]
     missing = [name for name in sheet.ids if name not in answers]
     if missing:
         raise LabelError(
-            f"{len(missing):,} of {len(sheet.ids):,} items have no label, first '{missing[0]}'",
+            f"{without_label(len(missing), len(sheet.ids))}, first '{missing[0]}'",
             rule="the next items are chosen by what the labels of the last ones say",
             hint="label them first",
         )
@@ -96,7 +97,7 @@ def judged(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Answer], *
         labels = max(ends(drawn, labels), default=0)
     if labels < 2:
         raise LabelError(
-            f"{len(answers):,} of {len(sheet.ids):,} items are labelled",
+            f"{len(answers):,} of {counted(len(sheet.ids), 'item')} labelled",
             rule="a first look needs a complete wave" if rule.certify else "a first look needs the first two labels",
             hint="label the items in the order of the list",
         )
@@ -109,15 +110,16 @@ def judged(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Answer], *
 def _lost(count: int) -> tuple[str, ...]:
     if not count:
         return ()
-    return (f"{count:,} items could not be labelled: they are taken to be like the others that were drawn",)
+    return (f"{counted(count, 'item')} could not be labelled: taken to be like the others that were drawn",)
 
 
 def _unused(labels: int, answers: int) -> tuple[str, ...]:
     if answers <= labels:
         return ()
+    unused = counted(answers - labels, "label is", "labels are")
     return (
-        f"{answers - labels:,} labels are not used: they come after a gap, or in a wave that is not complete; which "
-        "items are left out must not depend on what they are",
+        f"{unused} not used: after a gap, or in a wave that is not complete; which items are left out must not depend "
+        "on what they are",
     )
 
 
@@ -126,10 +128,9 @@ def _unfinished(contest: Contest, drawn: Drawn, labels: int, sheet: Sheet) -> tu
     if not left or (_certify(sheet) and drawn.complete):
         return ()
     if _certify(sheet):
-        return (f"up to {left:,} further labels may be asked for (--continue)",)
-    return (
-        f"{left:,} labels of the budget are still to come: nothing is decided before (or --certify, to look earlier)",
-    )
+        return (f"up to {counted(left, 'further label')} may be asked for (--continue)",)
+    waiting = counted(left, "label of the budget is", "labels of the budget are")
+    return (f"{waiting} still to come: nothing is decided before (or --certify, to look earlier)",)
 
 
 def _certify(sheet: Sheet) -> bool:

@@ -20,6 +20,7 @@ from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.roles import RECOGNISED
 from fieldcheck.core.suspicion import FROM_PROBABILITIES, PUBLISHED_COMBINED
+from fieldcheck.core.words import counted
 
 MEDIA = {
     ".png": "image/png",
@@ -192,7 +193,8 @@ def _pixels(place: str, size: int, position: int) -> npt.NDArray[np.uint8]:
     images, largest = _images(place, _changed(place))
     if len(images) != size:
         raise InputsError(
-            f"{place} holds {len(images):,} images for {size:,} items", rule="one image per item, in the pool's order"
+            f"{place} holds {counted(len(images), 'image')} for {counted(size, 'item')}",
+            rule="one image per item, in the pool's order",
         )
     return shades(upright(images[position]), largest)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.words import counted
 
 ASSUMES = "that the labels are right, and that the belief about who is right is about right where few labels were taken"
 SILENT = "how accurate either model is: only items on which they disagree were labelled (fieldcheck assess says that)"
@@ -60,14 +61,15 @@ class Difference:
 
     def sentence(self) -> str:
         """The answer in words."""
+        pool = counted(self.population, "item")
         if not self.disagreements:
-            return f"{self.first} and {self.second} say the same about all {self.population:,} items of this pool."
+            return f"{self.first} and {self.second} say the same about all {pool} of this pool."
         if self.winner is not None:
             return self._claim()
         if self.exact:
             return f"{self.first} and {self.second} are equally good on this pool: {self._counted()}."
         return (
-            f"Undecided which is better on this pool of {self.population:,} items: {self._compared()} is estimated at "
+            f"Undecided which is better on this pool of {pool}: {self._compared()} is estimated at "
             f"{self.value:+.4f} ({self._bounds(self.interval)}), {self._counted()}; {self._outlook()}."
         )
 
@@ -77,7 +79,7 @@ class Difference:
         bounds = "exactly" if self.exact else f"{self.interval.level:.0%} interval {low:.4f} to {high:.4f}"
         what = "accuracy is higher" if self.metric == "accuracy" else "mean squared error is lower"
         return (
-            f"{self.winner} is better than {loser} on this pool of {self.population:,} items: "
+            f"{self.winner} is better than {loser} on this pool of {counted(self.population, 'item')}: "
             f"its {what} by {abs(self.value):.4f} ({bounds}), {self._counted()}."
         )
 
@@ -88,16 +90,16 @@ class Difference:
 
     def _counted(self) -> str:
         if self.exact:
-            return f"all {self.disagreements:,} disagreements are labelled"
-        return f"from {self.labels:,} labels of {self.disagreements:,} disagreements"
+            return f"all {counted(self.disagreements, 'disagreement')} labelled"
+        return f"from {counted(self.labels, 'label')} of {counted(self.disagreements, 'disagreement')}"
 
     def _outlook(self) -> str:
         left = self.disagreements - self.labels
         if not self.more:
             return "it is decided when the labels that are still to come are there"
         if self.more >= left:
-            return f"the other {left:,} disagreements would have to be labelled too"
-        return f"about {self.more:,} more labels would decide it if the difference is as estimated"
+            return f"the other {counted(left, 'disagreement')} would have to be labelled too"
+        return f"about {counted(self.more, 'more label')} would decide it if the difference is as estimated"
 
     def _bounds(self, interval: Interval) -> str:
         return f"{interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f}"
@@ -170,8 +172,8 @@ class Comparison:
         agree = self.population - self.contested
         return [
             *rows,
-            ("labels", f"{self.labels:,} of {self.contested:,} items on which the models do not all agree"),
-            ("not labelled", f"{agree:,} items on which all models say the same: the difference there is 0"),
+            ("labels", f"{self.labels:,} of {counted(self.contested, 'item')} on which the models do not all agree"),
+            ("not labelled", f"{counted(agree, 'item')} on which all models say the same: the difference there is 0"),
             ("rule", self._rule()),
             ("assumes", ASSUMES),
             ("says nothing of", SILENT),
@@ -181,7 +183,7 @@ class Comparison:
     def _rule(self) -> str:
         if self.certify:
             return "looked at after every wave, with critical values that make up for it"
-        return f"one look, after {min(self.budget, self.contested):,} labels"
+        return f"one look, after {counted(min(self.budget, self.contested), 'label')}"
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.facts())

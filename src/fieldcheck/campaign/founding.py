@@ -11,7 +11,8 @@ from pathlib import Path
 from fieldcheck import designs, sources
 from fieldcheck.campaign.choose import build_design
 from fieldcheck.campaign.drawing import drawn_event
-from fieldcheck.campaign.settings import INTERNAL, Settings
+from fieldcheck.campaign.settings import INTERNAL, Place, Settings
+from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stop import FIRST
 from fieldcheck.core.design import Design
 from fieldcheck.core.errors import BudgetError, CampaignError, DesignError, StaleError
@@ -54,18 +55,13 @@ def all_classes(pool: Pool, more: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*pool.classes, *(name.strip() for name in more))))
 
 
-def places(storage: str | Path | Store, pool_file: str, items: str | Path) -> dict[str, str]:
-    """Where pool and items are: from the root, and as seen from the campaign's file where it is one."""
-    file = _file_to_be(storage)
-    return {
-        "pool_file": _absolute(pool_file),
-        "pool_beside": _seen_from(file, pool_file),
-        "items": _absolute(items),
-        "items_beside": _seen_from(file, items),
-    }
+def place_of(target: str | Path, file: Path | None) -> Place:
+    """Where something is, to be found again later."""
+    return Place(_absolute(target), _seen_from(file, target))
 
 
-def _file_to_be(storage: str | Path | Store) -> Path | None:
+def file_to_be(storage: str | Path | Store) -> Path | None:
+    """The file that a campaign is going to be kept in, where it is one."""
     if isinstance(storage, str | Path):
         return None if "://" in str(storage) else Path(storage)
     return file_of(storage)
@@ -85,30 +81,43 @@ def _seen_from(file: Path | None, target: str | Path) -> str:
         return ""
 
 
-def find(recorded: str, beside: str, file: Path | None) -> Path | None:
+def find(place: Place, file: Path | None) -> Path | None:
     """Where something is now: as recorded, in the same place as seen from the campaign's file, or right beside it."""
-    if not recorded:
+    if not place.recorded:
         return None
-    candidates = [Path(recorded)]
+    candidates = [Path(place.recorded)]
     if file is not None:
         folder = file.resolve().parent
-        candidates += [folder / beside] if beside else []
-        candidates.append(folder / Path(recorded).name)
-    return next((place for place in candidates if place.exists()), None)
+        candidates += [folder / place.beside] if place.beside else []
+        candidates.append(folder / Path(place.recorded).name)
+    return next((one for one in candidates if _is_there(one)), None)
 
 
-def find_pool(settings: Settings, given: Pool | str | Path | None, file: Path | None) -> Pool:
+def _is_there(place: Path) -> bool:
+    try:
+        return place.exists()
+    except OSError:  # in a folder of somebody else's
+        return False
+
+
+def pool_file(state: State, file: Path | None) -> Path | None:
+    """Where the pool is now: where it was moved to last, as far as that is there, or where it was at the start."""
+    known = (*reversed(state.pools), Place(state.settings.pool_file, state.settings.pool_beside))
+    return next((found for place in known if (found := find(place, file)) is not None), None)
+
+
+def find_pool(state: State, given: Pool | str | Path | None, file: Path | None) -> Pool:
     """The pool of a campaign: as given, or where it is found."""
     if isinstance(given, Pool):
         return given
-    place = Path(given) if given is not None else find(settings.pool_file, settings.pool_beside, file)
+    place = Path(given) if given is not None else pool_file(state, file)
     if place is None:
         raise CampaignError(
-            f"the pool, {settings.pool_file or 'which was not a file'}, is not found",
+            f"the pool, {state.settings.pool_file or 'which was not a file'}, is not found",
             rule="a campaign needs the pool that it was started on",
-            hint="--pool FILE",
+            hint="--pool FILE; the campaign then remembers where it is",
         )
-    return sources.load(place, **settings.pool_options)
+    return sources.load(place, **state.settings.pool_options)
 
 
 def begin(store: Store, settings: Settings, pool: Pool, sample: Sample, *, at: float) -> None:

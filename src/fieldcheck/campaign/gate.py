@@ -10,6 +10,7 @@ from fieldcheck.campaign.verdict import Look, Verdict, rounded
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.words import counted
 
 Outcome = Literal["pass", "fail", "undecided"]
 
@@ -80,7 +81,7 @@ class Ruling:
         shown = self.target.shown
         text = (
             f"estimated {shown(self.estimate.value)}, {self.interval.level:.0%} interval {shown(self.interval.low)} to "
-            f"{shown(self.interval.high)}, from {self.estimate.labels:,} labels"
+            f"{shown(self.interval.high)}, from {counted(self.estimate.labels, 'label')}"
         )
         return "; ".join(filter(None, [text, self.reason()]))
 
@@ -89,8 +90,16 @@ class Ruling:
         if self.outcome != "undecided" or self.why or self.estimate is None:
             return self.why
         if self.estimate.labels + self.more >= self.estimate.population:
-            return f"it would take (nearly) all {self.estimate.population:,} labels to decide"
-        return f"about {rounded(self.more):,} more labels would decide, if the estimate stays where it is"
+            words = f"it would take (nearly) all {counted(self.estimate.population, 'label')} to decide"
+        else:
+            more = counted(rounded(self.more), "more label")
+            words = f"about {more} would decide, if the estimate stays where it is"
+        return words + (f"; the budget of {self.estimate.budget:,} leaves fewer" if self.over_budget else "")
+
+    @property
+    def over_budget(self) -> bool:
+        """Whether more labels are needed than were planned for; who set no budget planned for the whole pool."""
+        return self.estimate is not None and self.more > max(self.estimate.budget - self.estimate.labels, 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -100,6 +109,7 @@ class Ruling:
             "requirement": str(self.target),
             "outcome": self.outcome,
             "more_labels": self.more,
+            "over_budget": self.over_budget,
             "interval": None if self.interval is None else self.interval.to_dict(),
             "estimate": None if self.estimate is None else self.estimate.to_dict(),
             "sentence": self.sentence(),

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from fieldcheck.campaign.answers import Answer, is_lost
 from fieldcheck.campaign.entries import Entry, Fault
-from fieldcheck.campaign.live import EFFORTLESS, Campaign, Saying
+from fieldcheck.campaign.live import Campaign
+from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.reading import checked_text, read_label
+from fieldcheck.campaign.sayings import EFFORTLESS, Saying
 from fieldcheck.campaign.sheet_files import find_id, spellings
 from fieldcheck.campaign.state import ItemState, Mark
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError
@@ -71,7 +73,7 @@ def prepare(campaign: Campaign, entries: Iterable[Entry | Fault], *, by: str = "
     """Check every line against the campaign; nothing is changed.
 
     by
-        Whose labels these are, where a line does not say so.
+        Whose labels these are. A line that names somebody else is a fault: of two names, one is wrong.
     last_wins
         Of two different labels of one person for one item, take the later one; else neither.
     """
@@ -92,11 +94,14 @@ class _Sorting:
     """A file on its way into a campaign; it lives for one call of ``prepare``."""
 
     def __init__(self, campaign: Campaign, *, by: str, last_wins: bool) -> None:
-        self.campaign, self.by, self.last_wins = campaign, by, last_wins
-        self.items: Mapping[str, ItemState] = campaign.refresh().items
+        self.campaign, self.last_wins = campaign, last_wins
+        state = campaign.refresh()
+        self.items: Mapping[str, ItemState] = state.items
         self.known = spellings(tuple(self.items))
+        self.by = state.person(by)
+        self.names = dict.fromkeys((*state.names, self.by))
         self.given: dict[tuple[str, str], Given] = {}
-        self.clashing: set[tuple[str, str]] = set()
+        self.clashing: dict[tuple[str, str], Given] = {}
         self.faults: list[Fault] = []
         self.faulty = self.blank = self.repeats = 0
 
@@ -122,30 +127,49 @@ class _Sorting:
 
     def _read(self, entry: Entry, name: str) -> Given:
         """The line as the campaign reads it; what it cannot mean raises."""
-        settings = self.campaign.settings
-        by = checked_text(entry.by, "the name") or self.by
-        if settings.labels_per_item > 1 and not by:
-            raise LabelError("nobody's name is on it", hint="--by NAME, or a column 'annotator'")
+        settings, by = self.campaign.settings, self._person(entry)
         if entry.skipped or is_lost(Answer(name, 0, entry.text), settings.classes):
             why = entry.reason or ("" if entry.text.lower() in EFFORTLESS else entry.text)
             return Given(entry.where, name, entry.text, "", by, why)
         prediction = self.campaign.prediction_of(self.items[name].position)
         return Given(entry.where, name, entry.text, read_label(entry.text, name, settings, prediction=prediction), by)
 
+    def _person(self, entry: Entry) -> str:
+        """Whose line it is."""
+        named = spelt(checked_text(entry.by, "the name"), self.names)
+        if named and self.by and named != self.by:
+            raise LabelError(
+                f"it names '{named}', and --by names '{self.by}'", hint="leave out --by, or correct the line"
+            )
+        if self.campaign.settings.labels_per_item > 1 and not (named or self.by):
+            raise LabelError("nobody's name is on it", hint="--by NAME, or a column 'annotator'")
+        self.names.setdefault(named)
+        return named or self.by
+
     def _add(self, given: Given) -> None:
         key = (given.item, given.by)
         before = self.given.get(key)
-        if before is not None and before.label == given.label:
-            self.repeats += 1
-        elif before is not None and not self.last_wins:
-            self.clashing.add(key)
-            self._fault(
-                given.where,
-                f"item '{given.item}' is {_said(given)} here and {_said(before)} in {before.where}; "
-                "try: remove one of them, or --last-wins",
-            )
-        else:
+        if before is None or (before.label != given.label and self.last_wins):
             self.given[key] = given
+        elif before.label == given.label and key not in self.clashing:
+            self.repeats += 1
+        else:
+            self._clash(before, given)
+
+    def _clash(self, before: Given, given: Given) -> None:
+        """Two different labels of one person: neither line is taken, and both are named."""
+        key = (given.item, given.by)
+        if key not in self.clashing:
+            self.clashing[key] = given
+            self._contradiction(before, given)
+        self._contradiction(given, before if before.label != given.label else self.clashing[key])
+
+    def _contradiction(self, here: Given, there: Given) -> None:
+        self._fault(
+            here.where,
+            f"item '{here.item}' is {_said(here)} here and {_said(there)} in {there.where}; "
+            "try: remove one of them, or --last-wins",
+        )
 
     def _fault(self, where: str, problem: str) -> None:
         self.faulty += 1

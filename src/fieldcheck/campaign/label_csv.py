@@ -15,6 +15,7 @@ from fieldcheck.campaign import label_studio
 from fieldcheck.campaign.entries import LONGEST, Entry, Fault, readable
 from fieldcheck.campaign.sheet_files import LABEL, harmless, meant
 from fieldcheck.core.errors import LabelError
+from fieldcheck.core.words import counted
 
 IDS = (label_studio.OUR_ID, "id")
 ANNOTATORS = ("annotator", "by")
@@ -99,7 +100,8 @@ class Columns:
 
     def read(self, cells: Sequence[str], where: str) -> Entry | Fault:
         if len(cells) != self.width:
-            return Fault(where, f"{len(cells)} cells for {self.width} columns; quote cells that contain the separator")
+            found, wanted = counted(len(cells), "cell"), counted(self.width, "column")
+            return Fault(where, f"{found} for {wanted}; quote cells that contain the separator")
         entry = Entry(
             where,
             item=cells[self.item].strip(),

@@ -25,6 +25,7 @@ from fieldcheck.core.frame import Frame
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray
+from fieldcheck.core.words import counted
 from fieldcheck.numerics.inclusion import wave_inclusion
 from fieldcheck.numerics.intervals import hypergeometric, stratified_binary
 from fieldcheck.numerics.partition import Partition, kmeans
@@ -105,7 +106,7 @@ class Plan:
             return [self._needs(course) for course in self.courses if course.needed is not None]
         found = [(c, f) for c in self.courses for f in c.forecasts if f.labels == self.budget]
         return [
-            f"{course.design}: {one.labels:,} labels give about {self._shown(one.half_width)} "
+            f"{course.design}: {counted(one.labels, 'label gives', 'labels give')} about {self._shown(one.half_width)} "
             f"({self._shown(one.low)} to {self._shown(one.high)})."
             for course, one in found
         ]
@@ -113,7 +114,7 @@ class Plan:
     def _needs(self, course: Course) -> str:
         middle, low, high = course.needed or (0, 0, 0)
         return (
-            f"{course.design}: {self._shown(self.half_width or 0.0)} takes about {middle:,} labels "
+            f"{course.design}: {self._shown(self.half_width or 0.0)} takes about {counted(middle, 'label')} "
             f"({low:,} to {high:,})."
         )
 
@@ -209,7 +210,9 @@ def plan(
     outlook = Outlook.of(pool, labelled)
     budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
     if not budgets:
-        notes.append(f"a pool of {len(pool):,} items has no budget of the usual ones: label all, or ask with --budget")
+        notes.append(
+            f"a pool of {counted(len(pool), 'item')} has no budget of the usual ones: label all, or ask with --budget"
+        )
     courses = tuple(_course(one, pool, outlook, budgets=budgets, half_width=half_width, level=level) for one in chosen)
     return Plan(
         pool=pool.name,
@@ -284,7 +287,7 @@ class Outlook:
             return cls(model, _scenarios(model, model.linear(model.prior()), REACH), f"{sure}, before any label")
         items, losses = labelled.sample.items, labelled.losses
         linear = model.linear(model.fit(items, losses))
-        at, basis = model.expected(linear[items]), f"{labelled.labels:,} labels"
+        at, basis = model.expected(linear[items]), counted(labelled.labels, "label")
         if model.family == "gamma":
             dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300))
             return cls(model, _scenarios(model, linear, 0.0), basis, labelled.labels, dispersion)

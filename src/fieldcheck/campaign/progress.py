@@ -104,7 +104,7 @@ def progress_of(state: State, *, failures: int, now: float) -> Progress:
         skipped=standing["skipped"],
         disputed=standing["disputed"],
         open=standing["open"],
-        leased=sum(item.leased_at(now) is not None for item in items),
+        leased=sum(bool(item.leased_at(now)) for item in items),
         flagged=sum(bool(item.flags) for item in items),
         budget=state.settings.budget,
         failures=failures,

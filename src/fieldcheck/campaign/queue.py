@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
+from fieldcheck.campaign.settings import Settings
 from fieldcheck.campaign.state import ItemState, State
 
 
 def choice(state: State, by: str, n: int, *, now: float) -> list[ItemState]:
-    """What somebody may label next: their own first, then free ones, in the order of the design."""
-    waiting = [item for item in state.items.values() if not item.done and item.mark_of(by) is None]
-    own = [item for item in waiting if is_theirs(item, by, now)]
-    free = [item for item in waiting if item.leased_at(now) is None]
-    return [*own, *free][:n]
+    """What somebody may label next: their own first, then those with room, in the order of the design."""
+    items = state.items.values()
+    own = [item for item in items if item.leases and waits_for(item, by) and is_theirs(item, by, now)]
+    free = (item for item in items if waits_for(item, by) and has_room(item, by, state.settings, now=now))
+    return [*own[:n], *islice(free, max(n - len(own), 0))]
+
+
+def waits_for(item: ItemState, by: str) -> bool:
+    """Whether somebody could label an item: it is not done, and they have not said anything about it."""
+    return not item.done and item.mark_of(by) is None
+
+
+def has_room(item: ItemState, by: str, settings: Settings, *, now: float) -> bool:
+    """Whether an item that is not theirs yet wants one more person than have it."""
+    return len(item.leased_at(now)) < missing(item, settings) and not is_theirs(item, by, now)
+
+
+def missing(item: ItemState, settings: Settings) -> int:
+    """From how many more people an item that is not done wants a label: so many may have it at once."""
+    given = len(item.labels) + (len(item.skips) if settings.skips_count else 0)
+    return max(1, settings.labels_per_item - given)
 
 
 def is_theirs(item: ItemState, by: str, now: float) -> bool:
     """Whether somebody has this item in their hands."""
-    lease = item.leased_at(now)
-    return lease is not None and lease.by == by
+    lease = item.lease_of(by)
+    return lease is not None and lease.until > now
 
 
 def may_draw(state: State) -> bool:

@@ -27,6 +27,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.core.versions import versions
+from fieldcheck.core.words import counted
 from fieldcheck.estimators import Fit
 from fieldcheck.numerics.assisted import assisted
 from fieldcheck.numerics.draws import permutation
@@ -103,8 +104,8 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> Top
     model = risk_of(frame)
     if not 0 <= count <= frame.size - len(carried.items):
         raise BudgetError(
-            f"a top-up of {count:,} labels",
-            rule=f"{frame.size - len(carried.items):,} items have no label yet",
+            f"a top-up of {counted(count, 'label')}",
+            rule=f"{counted(frame.size - len(carried.items), 'item has', 'items have')} no label yet",
             hint=f"--top-up {round(TOP_UP * len(carried.items))}",
         )
     if not count:
@@ -226,7 +227,7 @@ def explained(
         failures=fit.labelled.failures,
         population=len(pool),
         task=pool.task,
-        design=f"{DESIGN}, {reused:,} labels re-used",
+        design=f"{DESIGN}, {counted(reused, 'label')} re-used",
         design_title=f"{design.title}, after labels of an earlier version",
         paper=design.paper,
         auxiliary="+".join(auxiliary_names(design, pool)) or "none",

@@ -31,6 +31,7 @@ from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
+from fieldcheck.core.words import counted
 
 ESTIMATOR = "reuse"
 """Not one of the estimators of a campaign: a top-up is estimated together with the labels it tops up."""
@@ -128,16 +129,16 @@ def _lost(sheet: Sheet, answers: Mapping[str, Answer]) -> tuple[str, ...]:
     """What to say about old items that nobody could label; those after the first gap are not used anyway."""
     used = takewhile(lambda name: name in answers, sheet.ids)
     count = sum(is_lost(answers[name], sheet.classes) for name in used)
-    text = f"{count:,} items of the earlier campaign could not be labelled: they are taken to be like the others"
+    text = f"{counted(count, 'item')} of the earlier campaign could not be labelled: taken to be like the others"
     return (text,) if count else ()
 
 
 def _left(losses: FloatArray, asked: int) -> tuple[str, ...]:
     notes = []
     if len(losses) < asked:
-        notes.append(f"{asked - len(losses):,} of {asked:,} items of the top-up are not labelled yet")
+        notes.append(f"{asked - len(losses):,} of {counted(asked, 'item')} of the top-up not labelled yet")
     if lost := int(np.isinf(losses).sum()):
-        notes.append(f"{lost:,} items of the top-up could not be labelled: they are taken to be like the others")
+        notes.append(f"{counted(lost, 'item')} of the top-up could not be labelled: taken to be like the others")
     return tuple(notes)
 
 

@@ -14,8 +14,16 @@ from fieldcheck.core.types import Loss, Task
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
 
-FORMAT = 1
-"""Of the record; a newer one is refused."""
+FORMAT = 2
+"""Of the record; a newer one is refused. 1: campaigns in which a skip counts like a label."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file or folder was: from the root, and as seen from the campaign's file; empty where there is none."""
+
+    recorded: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,13 @@ class Settings:
     labels_per_item
         From so many different people, before an item is done.
     lease_seconds
-        For so long an item is nobody else's.
+        For so long an item is kept for whoever asked.
     pool_file, pool_beside, pool_options, pool_digest
         The pool: where it was, where it is as seen from the campaign's file, how to read it, its fingerprint.
     items, items_beside
         Folder of the items' files, likewise; empty where there is none.
+    format
+        Of the record that this was read from: an older campaign keeps the rules that it was started with.
     """
 
     title: str
@@ -62,6 +72,7 @@ class Settings:
     items: str = ""
     items_beside: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    format: int = FORMAT
 
     def __post_init__(self) -> None:
         if self.labels_per_item < 1:
@@ -74,13 +85,18 @@ class Settings:
         """Labels at most, also where nobody said so: the whole pool."""
         return self.population if self.budget is None else self.budget
 
+    @property
+    def skips_count(self) -> bool:
+        """Whether somebody who skips an item is one of the people who were to label it."""
+        return self.format < 2
+
     def build(self) -> Design:
         """The technique."""
         return build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""
-        return {"format": FORMAT, **asdict(self), "classes": list(self.classes)}
+        return {**asdict(self), "classes": list(self.classes)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:

@@ -21,6 +21,7 @@ from fieldcheck.core.frame import Frame
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, Loss, Task
+from fieldcheck.core.words import counted
 
 ALL_OR_NOTHING = frozenset({"rhc", "adaptive"})
 """Estimators that cannot do without a label that was asked for."""
@@ -192,13 +193,13 @@ class Sheet:
         lost = np.isinf(at_draw)
         if lost.any() and self.sample.estimator in ALL_OR_NOTHING:
             raise LabelError(
-                f"{int(lost.sum()):,} items could not be labelled",
+                f"{counted(int(lost.sum()), 'item')} could not be labelled",
                 rule=f"{self.design.name} weighs its labels step by step, and is estimated from all of them or none",
                 hint="find out their labels; or take a technique that can do without them: waves, ssrs, srs",
             )
         if (known := int((~lost).sum())) < 2:
             raise LabelError(
-                f"{known} of the {len(lost):,} items so far could be labelled",
+                f"{known} of the {counted(len(lost), 'item')} so far could be labelled",
                 rule="a first estimate needs two labels",
                 hint="find out some of their labels" + ("" if self.sample.complete else "; or go on with --continue"),
             )
@@ -253,7 +254,8 @@ class Sheet:
         if not lost.any():
             return ()
         count = len(np.unique(self.sample.items[:draws][lost]))
-        text = f"{count:,} items could not be labelled: the estimate takes them to be like the labelled ones"
+        lost_items, them = counted(count, "item"), "it" if count == 1 else "them"
+        text = f"{lost_items} could not be labelled: the estimate takes {them} to be like the labelled ones"
         if self.task == "regression":
             return (text,)
         found = [self.if_lost(answers, pool, loss=loss).value for loss in (0.0, 1.0)]
@@ -285,7 +287,7 @@ class Sheet:
         gap = "" if not len(missing) else self.ids[self._place(int(missing[0]))]
         if len(missing) and not (self.sample.prefix_valid and draws >= 2):
             raise LabelError(
-                f"{len(self.ids) - answers:,} of {len(self.ids):,} items have no label, first '{gap}'",
+                f"{without_label(len(self.ids) - answers, len(self.ids))}, first '{gap}'",
                 rule="this technique is estimated from all its labels"
                 if not self.sample.prefix_valid
                 else "a first estimate needs the first two labels of the list",
@@ -294,11 +296,11 @@ class Sheet:
         if not len(missing):
             return draws, self._unfinished()
         used = len(np.unique(self.sample.items[:draws]))
-        open_items = f"{len(self.ids) - answers:,} of {len(self.ids):,} items are not labelled yet"
-        text = f"estimated from the first {used:,} labels; {open_items}"
+        open_items = f"{len(self.ids) - answers:,} of {counted(len(self.ids), 'item')} not labelled yet"
+        text = f"estimated from the first {counted(used, 'label')}; {open_items}"
         if answers > used:
             text += (
-                f"; {answers - used:,} labels after the first gap, item '{gap}', are not used: "
+                f"; {counted(answers - used, 'label')} after the first gap, item '{gap}', not used: "
                 "which items are left out must not depend on what they are"
             )
         return draws, (text,)
@@ -306,9 +308,10 @@ class Sheet:
     def _unfinished(self) -> tuple[str, ...]:
         if self.sample.complete:
             return ()
+        left = counted(self.budget - self.sample.draws, "label of the budget is", "labels of the budget are")
         return (
-            f"{self.budget - self.sample.draws:,} labels of the budget are not asked for yet: this technique chooses "
-            "the next items when it has seen these labels (fieldcheck sample --continue)",
+            f"{left} not asked for yet: this technique chooses the next items when it has seen these labels "
+            "(fieldcheck sample --continue)",
         )
 
     def _place(self, draw: int) -> int:
@@ -344,3 +347,8 @@ def _prediction(pool: Pool, item: int) -> str | float:
     if pool.task == "classification":
         return pool.classes[int(pool.predictions[item])]  # type: ignore[index]
     return float(pool.predictions[item])  # type: ignore[index]
+
+
+def without_label(count: int, all_of_them: int) -> str:
+    """How many of the items still want a label, for messages."""
+    return f"{count:,} of {counted(all_of_them, 'item')} {'has' if count == 1 else 'have'} no label"

@@ -6,14 +6,16 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from fieldcheck.campaign.settings import Settings
+from fieldcheck.campaign.people import spelt
+from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.event import Event, Happening
 from fieldcheck.core.types import Task
 
 Standing = Literal["open", "labelled", "skipped", "disputed"]
+Whose = TypeVar("Whose", "Mark", "Lease")
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Lease:
-    """Whose an item is, and until when (seconds since 1970, UTC)."""
+    """Who has an item, and until when (seconds since 1970, UTC)."""
 
     by: str
     until: float
@@ -52,8 +54,11 @@ class ItemState:
         In the pool.
     labels, skips, flags
         What stands now, one per person, in order of time; what was corrected or retracted is only in the events.
+    leases
+        Of those who are to label it, one per person, in order of time; some may have run out.
     verdict
-        ``labelled`` or ``skipped`` when it is done; ``disputed``: as many say one thing as another.
+        ``labelled`` or ``skipped`` when it is done; ``disputed``: as many people as wanted have spoken, but they do not
+        agree, on the label or on whether there is one.
     label
         What counts, once it is labelled: the majority; of numbers, the median.
     """
@@ -63,7 +68,7 @@ class ItemState:
     labels: tuple[Mark, ...] = ()
     skips: tuple[Mark, ...] = ()
     flags: tuple[Mark, ...] = ()
-    lease: Lease | None = None
+    leases: tuple[Lease, ...] = ()
     verdict: Standing = "open"
     label: str = ""
 
@@ -75,9 +80,13 @@ class ItemState:
         """The label or skip of somebody."""
         return next((mark for mark in (*self.labels, *self.skips) if mark.by == by), None)
 
-    def leased_at(self, now: float) -> Lease | None:
-        """The lease, unless it has run out."""
-        return None if self.lease is None or self.lease.until <= now else self.lease
+    def lease_of(self, by: str) -> Lease | None:
+        """The lease of somebody, though it may have run out."""
+        return next((lease for lease in self.leases if lease.by == by), None)
+
+    def leased_at(self, now: float) -> tuple[Lease, ...]:
+        """The leases that have not run out."""
+        return tuple(lease for lease in self.leases if lease.until > now)
 
 
 @dataclass(frozen=True)
@@ -109,6 +118,10 @@ class State:
         By id, all that were drawn, in the order to label them.
     seen
         By id, the losses that the design had seen at the last draw; infinite where there is no label to be had.
+    names
+        Of the people who did something, in order of time.
+    pools
+        Where the pool was moved to, in order of time.
     """
 
     settings: Settings
@@ -118,6 +131,12 @@ class State:
     draws: tuple[Draw, ...] = ()
     seen: Mapping[str, float] = field(default_factory=dict)
     closed: bool = False
+    names: tuple[str, ...] = ()
+    pools: tuple[Place, ...] = ()
+
+    def person(self, name: str) -> str:
+        """Somebody's name as it was spelt first."""
+        return spelt(name, self.names)
 
     @property
     def complete(self) -> bool:
@@ -145,7 +164,8 @@ class _Folding:
     def __init__(self, state: State) -> None:
         self.state, self.items, self.seen = state, dict(state.items), dict(state.seen)
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
-        self.draws = list(state.draws)
+        self.draws, self.pools = list(state.draws), list(state.pools)
+        self.names = dict.fromkeys(state.names)
         self.steps: dict[Happening, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -154,6 +174,7 @@ class _Folding:
             "skipped": self.skipped,
             "flagged": self.flagged,
             "retracted": self.retracted,
+            "moved": self.moved,
             "closed": self.close,
         }
 
@@ -161,6 +182,8 @@ class _Folding:
         if event.number != self.number + 1 or event.kind not in self.steps:
             raise CampaignError(f"event {event.number}, '{event.kind}', cannot follow event {self.number}")
         self.number = event.number
+        if event.by:
+            self.names.setdefault(event.by)
         self.steps[event.kind](event)
 
     def result(self) -> State:
@@ -172,6 +195,8 @@ class _Folding:
             tuple(self.draws),
             self.seen,
             self.closed,
+            tuple(self.names),
+            tuple(self.pools),
         )
 
     def drawn(self, event: Event) -> None:
@@ -182,11 +207,13 @@ class _Folding:
         self.changed = event.number
 
     def leased(self, event: Event) -> None:
-        if not self._item(event).done:
-            self._change(event, lease=Lease(event.by, event.data["until"]))
+        item = self._item(event)
+        if not item.done:
+            held = _others(item.leased_at(event.at), event.by)
+            self._change(event, leases=(*held, Lease(event.by, event.data["until"])))
 
     def released(self, event: Event) -> None:
-        self._change(event, lease=None)
+        self._change(event, leases=_others(self._item(event).leases, event.by))
 
     def labelled(self, event: Event) -> None:
         item = self._item(event)
@@ -208,6 +235,9 @@ class _Folding:
         self._judge(event, labels=_others(item.labels, event.by), skips=_others(item.skips, event.by))
         self.leased(event)
 
+    def moved(self, event: Event) -> None:
+        self.pools.append(Place(event.data["pool_file"], event.data["pool_beside"]))
+
     def close(self, event: Event) -> None:
         self.closed = True
 
@@ -221,23 +251,31 @@ class _Folding:
 
     def _judge(self, event: Event, *, labels: tuple[Mark, ...], skips: tuple[Mark, ...]) -> None:
         settings, item = self.state.settings, self._item(event)
-        verdict, label = judged(labels, skips, needed=settings.labels_per_item, task=settings.task)
-        ended = verdict in ("labelled", "skipped") or (item.lease is not None and item.lease.by == event.by)
-        lease = None if ended else item.lease
-        self._change(event, labels=labels, skips=skips, verdict=verdict, label=label, lease=lease)
+        verdict, label = judged(
+            labels, skips, needed=settings.labels_per_item, task=settings.task, skips_count=settings.skips_count
+        )
+        leases = () if verdict in ("labelled", "skipped") else _others(item.leases, event.by)
+        self._change(event, labels=labels, skips=skips, verdict=verdict, label=label, leases=leases)
         self.changed = event.number
 
 
-def judged(labels: tuple[Mark, ...], skips: tuple[Mark, ...], *, needed: int, task: Task) -> tuple[Standing, str]:
+def judged(
+    labels: tuple[Mark, ...], skips: tuple[Mark, ...], *, needed: int, task: Task, skips_count: bool = False
+) -> tuple[Standing, str]:
     """Where an item stands, and the label that counts.
 
-    It is done when as many people as wanted have said something. A label counts more than a skip. A tie waits for one
-    more person, whose skip makes it a skip.
+    It is done when as many people as wanted gave a label, whoever else skipped it, or as many skipped it. Where some
+    do the one and some the other it waits for one more person. So does a tie; a skip after it makes it a skip.
+
+    skips_count
+        As campaigns of format 1 have it: it is done when as many people as wanted have said something.
     """
-    if len(labels) + len(skips) < needed or not (labels or skips):
+    if len(labels) + len(skips) < needed:
         return "open", ""
-    if not labels:
+    if not labels or (len(labels) < needed <= len(skips) and not skips_count):
         return "skipped", ""
+    if len(labels) < needed and not skips_count:
+        return "disputed", ""
     if task == "regression":
         return "labelled", repr(float(statistics.median(float(mark.text) for mark in labels)))
     (first, count), *others = Counter(mark.text for mark in labels).most_common(2)
@@ -260,5 +298,6 @@ def draw_of(record: Mapping[str, Any]) -> Draw:
     )
 
 
-def _others(marks: tuple[Mark, ...], by: str) -> tuple[Mark, ...]:
-    return tuple(mark for mark in marks if mark.by != by)
+def _others(theirs: tuple[Whose, ...], by: str) -> tuple[Whose, ...]:
+    """What is of others than somebody."""
+    return tuple(one for one in theirs if one.by != by)

@@ -29,6 +29,7 @@ from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import Loss
+from fieldcheck.core.words import counted
 from fieldcheck.numerics.boundary import boundary, clock
 from fieldcheck.numerics.hypergeometric_sequence import sequence_bounds
 from fieldcheck.numerics.risk import RiskModel, frame_model
@@ -269,7 +270,7 @@ def judge(
     looks = _until_settled(labelled, rule, after=0, level=level, loss=loss)
     if not looks:
         raise LabelError(
-            f"{labelled.sample.draws:,} labels, and the first wave is not complete",
+            f"{counted(labelled.sample.draws, 'label')}, and the first wave is not complete",
             rule="a stop rule looks after whole waves, so that when it looks does not depend on what it sees",
             hint="label the rest of the wave",
         )
@@ -326,7 +327,7 @@ def run_until(
     """Simulate a campaign that labels until the rule is settled, or ``max_labels`` are spent."""
     if not 2 <= max_labels <= field.frame.size:
         raise BudgetError(
-            f"at most {max_labels:,} labels for a pool of {field.frame.size:,} items",
+            f"at most {counted(max_labels, 'label')} for a pool of {counted(field.frame.size, 'item')}",
             rule=f"at least 2, and at most the size of the pool, {field.frame.size:,}",
             hint=f"--max-labels {min(max(max_labels, 2), field.frame.size)}",
         )

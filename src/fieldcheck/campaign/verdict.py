@@ -8,6 +8,7 @@ from typing import Any, Literal
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Line, LineChart, Table
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.words import counted
 
 Decision = Literal["at least", "below", "undecided", "reached", "not reached"]
 
@@ -78,7 +79,7 @@ class Verdict:
     def sentence(self) -> str:
         """The answer in words."""
         found = self.estimate
-        here = f"{found.metric.capitalize()} on this pool of {found.population:,} items"
+        here = f"{found.metric.capitalize()} on this pool of {counted(found.population, 'item')}"
         words = {
             "at least": f"{here} is at least {self._aim()}",
             "below": f"{here} is below {self._aim()}",
@@ -87,13 +88,16 @@ class Verdict:
             "not reached": f"{here} is known to ±{self._half_width()}, not to ±{self._aim()}, {self._more()}",
         }
         bounds = f"{_shown(found, found.interval.low)} to {_shown(found, found.interval.high)}"
-        return f"{words[self.decision]}: {_shown(found, found.value)} ({bounds}) after {self.labels:,} labels."
+        return f"{words[self.decision]}: {_shown(found, found.value)} ({bounds}) after {counted(self.labels, 'label')}."
 
     def facts(self) -> list[tuple[str, str]]:
         """What the decision rests on, as pairs of what and how much."""
         rows = [
             ("decision", self.decision),
-            ("looks", f"{len(self.looks):,}, up to {self.labels:,} of at most {self.estimate.budget:,} labels"),
+            (
+                "looks",
+                f"{len(self.looks):,}, up to {self.labels:,} of at most {counted(self.estimate.budget, 'label')}",
+            ),
             ("error", self._error()),
             ("assumes", ASSUMES[self._promise()]),
             ("wrong if", WRONG_IF["mean" if self._promise() in ("mean", "sequence") else "waves"]),
@@ -172,8 +176,8 @@ class Verdict:
 
     def _more(self) -> str:
         if self.labels + self.more >= self.estimate.population:
-            return f"it would take (nearly) all {self.estimate.population:,} labels"
-        return f"about {rounded(self.more):,} more labels"
+            return f"it would take (nearly) all {counted(self.estimate.population, 'label')}"
+        return f"about {counted(rounded(self.more), 'more label')}"
 
 
 def _shown(estimate: Estimate, value: float) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 
 from fieldcheck.cli.app import app
+from fieldcheck.cli.show import tell, tell_error
 from fieldcheck.core.errors import FieldcheckError
 
 __all__ = ["app", "main"]
@@ -14,7 +15,10 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run a command; a problem that the user can mend is told in plain words, on standard error, with exit code 2."""
+    """Run a command; a problem that the user can mend is told in plain words, on standard error.
+
+    The exit code is then 2; 3 where 2 is a verdict.
+    """
     try:
         _run()
     finally:
@@ -27,10 +31,11 @@ def _run() -> None:
     except SystemExit as end:
         # Typer turns Ctrl-C into this code without a word.
         if end.code == INTERRUPTED:
-            print("interrupted; files that were complete are kept", file=sys.stderr)
+            tell("interrupted; files that were complete are kept")
         raise
     except FieldcheckError as error:
-        _fail(f"{type(error).__name__}: {error}", code=2)
+        tell_error(error)
+        sys.exit(2)
     except MemoryError:
         _fail("not enough memory for this pool: give fewer columns, or a part of it", code=3)
     except Exception as error:
@@ -43,7 +48,7 @@ def _run() -> None:
 
 
 def _fail(text: str, *, code: int) -> None:
-    print(text, file=sys.stderr)
+    tell(text)
     sys.exit(code)
 
 

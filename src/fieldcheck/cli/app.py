@@ -27,6 +27,7 @@ from fieldcheck.cli.sample import sample
 from fieldcheck.cli.start import start
 from fieldcheck.cli.status import status
 from fieldcheck.cli.tomography import tomography
+from fieldcheck.cli.verdict import Check
 from fieldcheck.core.versions import versions
 
 app = typer.Typer(
@@ -42,7 +43,7 @@ for verb in (
     *(start, next_, import_, label, status, failures, report, check),
     *(compare, reuse, bench, recommend),
 ):
-    app.command(verb.__name__.rstrip("_"))(verb)
+    app.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(verb)
 app.add_typer(tomography)
 
 

@@ -14,9 +14,8 @@ from fieldcheck.campaign.gate import Ruling, Target, rule, rule_of, too_early
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.campaigns import Labels, labels_of
 from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.verdict import FAILED, PASSED, UNDECIDED
 from fieldcheck.core.errors import FieldcheckError, LabelError
-
-FAILED, UNDECIDED = 1, 2
 
 
 def check(
@@ -27,7 +26,9 @@ def check(
     min_accuracy: Annotated[float | None, typer.Option(help="The accuracy must be at least this: 0.95.")] = None,
     max_rmse: Annotated[float | None, typer.Option(help="Regression: the error must be at most this.")] = None,
     max_mse: Annotated[float | None, typer.Option(help="Regression: the error must be at most this.")] = None,
-    max_mae: Annotated[float | None, typer.Option(help="Regression: the error must be at most this.")] = None,
+    max_mae: Annotated[
+        float | None, typer.Option(help="The same, for a campaign or sample with --loss absolute.")
+    ] = None,
     level: options.Level = 0.95,
     guarded: Annotated[
         bool, typer.Option("--guarded", help="Go by the wider interval, which does not trust items that look safe.")
@@ -40,13 +41,15 @@ def check(
     pool: campaigns.PoolMoved = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Hold the estimate against a requirement. Exit code 0: passed, 1: failed, 2: undecided.
+    """Hold the estimate against a requirement. Exit code 0: passed, 1: failed, 2: undecided, 3: cannot be checked.
 
     Passed: even the lower bound of the interval meets it.
 
     Failed: not even the upper bound does.
 
     Undecided: neither; it is said about how many more labels would decide.
+
+    Cannot be checked: a file is missing or damaged, or an option is wrong; there is no verdict.
 
     Whoever checks again and again until it passes takes --sequential.
     """
@@ -113,4 +116,4 @@ def _worst(rulings: Sequence[Ruling]) -> str:
 
 
 def _code(rulings: Sequence[Ruling]) -> int:
-    return {"pass": 0, "fail": FAILED, "undecided": UNDECIDED}[_worst(rulings)]
+    return {"pass": PASSED, "fail": FAILED, "undecided": UNDECIDED}[_worst(rulings)]

@@ -18,6 +18,7 @@ from fieldcheck.cli import options
 from fieldcheck.cli.show import fitted, show_facts, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, SampleError
 from fieldcheck.core.pool import Pool
+from fieldcheck.core.words import counted
 
 
 def compare(
@@ -108,7 +109,7 @@ def _tell_next(path: Path, files: str, ids: Sequence[str], *, as_json: bool) -> 
     if as_json:
         show_json({"file": str(path), "to_label": list(ids)})
         return
-    print(f"{len(ids):,} items to label in {path}")
+    print(f"{counted(len(ids), 'item')} to label in {path}")
     print("fill in the column 'label' with the true class (or value), in the order of the list, then:")
     print(f"fieldcheck compare {files} --labels {path}")
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign.metrics import Metrics, metrics, true_classes_of
+from fieldcheck.campaign.metrics import metrics, true_classes_of
+from fieldcheck.campaign.scores import Metrics
 from fieldcheck.campaign.slices import Slices, slices
 from fieldcheck.cli import options
 from fieldcheck.cli.campaigns import Labels, labels_of
@@ -31,7 +32,10 @@ def estimate(
         Path | None, typer.Option("--pool", help="The pool, where a technique needs it again and it has been moved.")
     ] = None,
     level: options.Level = 0.95,
-    metric: Annotated[str | None, typer.Option(help="Regression: 1-mse (default), mse, rmse, mae, 1-mae.")] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Regression: 1-mse (default), mse, rmse; with --loss absolute: mae (default), 1-mae."),
+    ] = None,
     by: Annotated[
         list[str] | None,
         typer.Option("--by", metavar="COLUMN", help="Also for each part of the pool: by prediction, or any column."),

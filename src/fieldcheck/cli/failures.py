@@ -12,6 +12,7 @@ from fieldcheck import report
 from fieldcheck.campaign.item_files import copy_pictures, failures_csv
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import show_json
+from fieldcheck.core.words import counted
 
 
 def failures(
@@ -38,4 +39,7 @@ def failures(
     elif out is None:
         print(text, end="")
     else:
-        print(f"{len(found):,} failures in {out}" + (f", {pictures:,} pictures in {images}" if images else ""))
+        print(
+            f"{counted(len(found), 'failure')} in {out}"
+            + (f", {counted(pictures, 'picture')} in {images}" if images else "")
+        )

@@ -13,6 +13,7 @@ from fieldcheck.campaign.intake import Intake, prepare, take
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import show_json, tell
 from fieldcheck.core.errors import LabelError
+from fieldcheck.core.words import counted
 
 SHOWN = 20
 """Faults that are listed on the terminal; --json has more."""
@@ -23,7 +24,10 @@ def import_(
     file: Annotated[
         Path, typer.Argument(metavar="LABELS", help="CSV with the columns id and label, or Label Studio's JSON export.")
     ],
-    by: campaigns.Annotator = "",
+    by: Annotated[
+        str,
+        typer.Option("--by", metavar="NAME", help="Whose labels they are; a line that names somebody else is refused."),
+    ] = "",
     good_lines: Annotated[
         bool,
         typer.Option(
@@ -48,6 +52,8 @@ def import_(
     Different from the same person's earlier label: it corrects it.
 
     Different from somebody else's: it is listed, and both stand.
+
+    The names of a column 'annotator' count; where it is empty, --by does.
     """
     with campaigns.open_campaign(storage, pool) as campaign:
         if campaign.refresh().closed:
@@ -59,9 +65,9 @@ def import_(
         _show(found, file, taken=not (refused or dry_run), as_json=as_json)
         if refused:
             raise LabelError(
-                f"{file}: {found.faulty:,} lines cannot be taken; nothing of the file was",
+                f"{file}: {counted(found.faulty, 'line')} cannot be taken; nothing of the file was",
                 rule="a file is taken as a whole",
-                hint="correct these lines; or --good-lines to take the others",
+                hint="correct what is named above; or --good-lines to take the others",
             )
         if not as_json and not dry_run:
             print(f"now: fieldcheck status {shlex.quote(campaign.place)}")
@@ -90,7 +96,7 @@ def _counts(found: Intake) -> str:
         "bad": found.faulty,
     }
     words = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count or name == "new")
-    return words + (f" ({skips:,} of them skipped items)" if skips else "")
+    return words + (f" ({counted(skips, 'skipped item')} among them)" if skips else "")
 
 
 def _as_dict(found: Intake, file: Path, *, taken: bool) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from fieldcheck.campaign.item_files import (
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import show_json, tell
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.words import counted
 
 
 def next_(
@@ -65,7 +66,7 @@ def next_(
             report.write_text(config, labelling_config(campaign, items, predictions=shown, outcomes=outcomes))
             tell(f"labelling interface: {config}")
         if images is not None:
-            tell(f"{copy_pictures(campaign, items, images):,} pictures in {images}")
+            tell(f"{counted(copy_pictures(campaign, items, images), 'picture')} in {images}")
         if as_json:
             show_json({"file": str(out) if items else None, "items": items, "complete": campaign.progress().complete})
         else:
@@ -98,14 +99,16 @@ def _write(campaign: Campaign, items: list[str], out: Path, *, by: str, predicti
 
 def _what_next(campaign: Campaign, items: list[str], out: Path) -> str:
     if items:
-        return f"{len(items):,} items to label in {out}; then: fieldcheck import {shlex.quote(campaign.place)} {out}"
+        then = f"fieldcheck import {shlex.quote(campaign.place)} {out}"
+        return f"{counted(len(items), 'item')} to label in {out}; then: {then}"
     progress = campaign.progress()
     if progress.closed:
         return "nothing to label: the campaign is closed"
     if progress.complete:
         return f"nothing is left to label; now: fieldcheck estimate {shlex.quote(campaign.place)}"
     if progress.leased:
-        return f"nothing to label now: {progress.leased:,} items are with others; they come back when a lease runs out"
-    waiting = f"{progress.open + progress.disputed:,} items wait for somebody else"
+        held = counted(progress.leased, "item is", "items are")
+        return f"nothing to label now: {held} with others, until labelled or until a lease runs out"
+    waiting = counted(progress.open + progress.disputed, "item waits", "items wait") + " for somebody else"
     said = f", {progress.disputed:,} of them because people disagree" if progress.disputed else ""
     return f"nothing to label for you: {waiting}{said}"

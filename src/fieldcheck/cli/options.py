@@ -51,7 +51,7 @@ Shift = Annotated[list[str] | None, typer.Option("--shift", help="Subtract the m
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8: latin-1, utf-16 ...")
 ]
-LossName = Annotated[str, typer.Option("--loss", help="Regression: squared or absolute error.")]
+LossName = Annotated[str, typer.Option("--loss", help="Regression: squared (mse, rmse) or absolute error (mae).")]
 Threshold = Annotated[
     float | None,
     typer.Option(

@@ -13,6 +13,7 @@ from fieldcheck.cli.show import progress, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool import Pool
+from fieldcheck.core.words import counted
 from fieldcheck.predict import ActivationsFile, Opening, Preparation, from_predictions, opened, whole_file
 from fieldcheck.predict import predict as run
 
@@ -170,7 +171,7 @@ def _finish(pool: Pool, out: Path | None, *, activations: Path | None = None, as
     if as_json:
         show_json(_summary(pool, out, activations))
         return
-    print(f"{len(pool):,} items in {out}; auxiliary variables: {', '.join(pool.auxiliary_names()) or 'none'}")
+    print(f"{counted(len(pool), 'item')} in {out}; auxiliary variables: {', '.join(pool.auxiliary_names()) or 'none'}")
     if activations is not None:
         print(f"activations in {activations}")
     print(_what_next(pool, out))

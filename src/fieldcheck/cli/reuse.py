@@ -16,6 +16,7 @@ from fieldcheck.campaign.sheet_files import read_answers, read_sheet, write_shee
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_estimate, show_json, tell
 from fieldcheck.core.errors import SampleError
+from fieldcheck.core.words import counted
 
 QUESTION = "Was the new version trained or tuned on these labels?"
 
@@ -101,4 +102,4 @@ def _write_top_up(reused: Reused, out: Path, *, top_up: int | None, seed: int, p
     count = round(TOP_UP * len(reused.carried.items)) if top_up is None else top_up
     more = reused.top_up(count, seed=seed, pool_file=str(pool))
     write_sheet(more, out, reused.pool)
-    tell(f"{len(more.ids):,} items to label in {out}: fill in the column 'label', in the order of the list")
+    tell(f"{counted(len(more.ids), 'item')} to label in {out}: fill in the column 'label', in the order of the list")

@@ -11,6 +11,7 @@ from fieldcheck import campaign
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, tell
 from fieldcheck.core.errors import SampleError
+from fieldcheck.core.words import counted
 
 SETTLED = ("design", "auxiliary", "budget", "seed", "loss", "threshold")
 """Options that a sample cannot change on its way."""
@@ -72,7 +73,7 @@ def sample(
     if as_json:
         show_json({"file": str(out), "items": list(sheet.ids), "to_label": new, "complete": sheet.sample.complete})
     else:
-        print(f"{len(new):,} items to label in {out}")
+        print(f"{counted(len(new), 'item')} to label in {out}")
         print(_what_next(out, pool, complete=sheet.sample.complete, left=bool(new)))
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Cell, Table
 
@@ -94,6 +95,11 @@ def cell_text(cell: Cell) -> str:
 def tell(text: str) -> None:
     """A line for the person, on standard error: never in the way of results."""
     print(text, file=sys.stderr)
+
+
+def tell_error(error: FieldcheckError) -> None:
+    """A problem that the user can mend, in plain words."""
+    tell(f"{type(error).__name__}: {error}")
 
 
 Report = Callable[[int, int], None]

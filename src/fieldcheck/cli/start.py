@@ -11,6 +11,7 @@ import typer
 from fieldcheck.campaign import Campaign
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, tell
+from fieldcheck.core.words import counted
 
 
 def start(
@@ -44,7 +45,7 @@ def start(
         typer.Option(metavar="A,B", help="Further classes that labels may name, which the model does not know."),
     ] = None,
     lease_minutes: Annotated[
-        float, typer.Option(help="For so long an item is nobody else's; for work with files, think of days.")
+        float, typer.Option(help="For so long an item is kept for whoever asked; for work with files, think of days.")
     ] = 10,
     loss: options.LossName = "squared",
     threshold: options.Threshold = None,
@@ -85,7 +86,8 @@ def _show(campaign: Campaign, *, as_json: bool) -> None:
     if as_json:
         show_json({"campaign": campaign.place, "drawn": drawn, **settings.as_record()})
         return
-    wanted = "until you stop" if settings.budget is None else f"{settings.budget:,} labels"
-    print(f"'{settings.title}': {settings.design}, {wanted}, {settings.population:,} items; {drawn:,} are drawn")
+    wanted = "until you stop" if settings.budget is None else counted(settings.budget, "label")
+    pool, chosen = counted(settings.population, "item"), counted(drawn, "is", "are")
+    print(f"'{settings.title}': {settings.design}, {wanted}, {pool}; {chosen} drawn")
     print(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
     print(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")

@@ -14,6 +14,7 @@ from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import fitted, show_facts, show_json
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.words import counted
 
 
 def status(
@@ -47,7 +48,7 @@ def _headline(progress: Progress) -> str:
         return "closed"
     if progress.complete:
         return "complete"
-    return f"{progress.open + progress.disputed:,} items to label"
+    return counted(progress.open + progress.disputed, "item") + " to label"
 
 
 def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
@@ -60,7 +61,10 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
         ("skipped", f"{progress.skipped:,}"),
         ("in hands", f"{progress.leased:,}"),
         ("flagged", f"{progress.flagged:,}" if progress.flagged else ""),
-        ("disputed", f"{progress.disputed:,}: as many say one thing as another" if progress.disputed else ""),
+        (
+            "disputed",
+            f"{progress.disputed:,}: people do not agree, and one more is to say" if progress.disputed else "",
+        ),
         ("annotators", annotators or "nobody yet"),
         (
             "agreement",

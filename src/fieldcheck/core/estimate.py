@@ -11,6 +11,7 @@ from typing import Any
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.interval import KINDS, Interval
 from fieldcheck.core.types import Task
+from fieldcheck.core.words import counted
 
 METRICS: dict[str, str] = {
     "accuracy": "share of items that the model gets right",
@@ -82,7 +83,12 @@ class Estimate:
         """The same estimate on another scale (``rmse`` for ``1-mse``, ...); the interval moves with it."""
         allowed = metrics_of(self.task, self.loss)
         if metric not in allowed:
-            raise FieldcheckError(f"no metric '{metric}' for {self.task}", rule="there are: " + ", ".join(allowed))
+            losses = [loss for loss in ("squared", "absolute") if metric in metrics_of(self.task, loss)]
+            raise FieldcheckError(
+                f"no metric '{metric}' for {self.task}" + (f" with {self.loss} loss" if losses else ""),
+                rule="there are: " + ", ".join(allowed),
+                hint=f"--loss {losses[0]}, when the items are drawn" if losses else "",
+            )
         value = on_scale(metric, self.mean_loss)
 
         def move(old: float) -> float:
@@ -110,10 +116,10 @@ class Estimate:
         )
         if not self.interval.trusted:
             bounds += ", which cannot be trusted here"
-        what = f"{self.metric.capitalize()} on this pool of {self.population:,} items"
+        what = f"{self.metric.capitalize()} on this pool of {counted(self.population, 'item')}"
         return (
             f"{what} is estimated at {self._show(self.value)} "
-            f"({bounds}), from {self.labels:,} labels that exposed {self.failures:,} failures."
+            f"({bounds}), from {counted(self.labels, 'label')} that exposed {counted(self.failures, 'failure')}."
         )
 
     def _between(self, interval: Interval) -> str:

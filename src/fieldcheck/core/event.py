@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-Happening = Literal["created", "drawn", "leased", "released", "labelled", "skipped", "flagged", "retracted", "closed"]
+Happening = Literal[
+    "created", "drawn", "leased", "released", "labelled", "skipped", "flagged", "retracted", "moved", "closed"
+]
 HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
 
 
@@ -53,6 +55,8 @@ class Store(Protocol):
             The number of the last event that the caller knows. Where the store holds newer ones, ``StaleError``: read
             them, decide again. Events whose key is there already are not stored twice: if all of them are, the stored
             ones come back, whatever was seen.
+
+        No events at all: nothing is stored, and it fails where nothing could be.
         """
         ...
 

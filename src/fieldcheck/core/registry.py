@@ -19,7 +19,7 @@ class Registry(Generic[T]):
     error
         What a word that names nothing, or a wrong parameter, is.
     hint
-        What to try where no name is close.
+        What shows all of them.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Registry(Generic[T]):
             raise self.error(
                 f"no {self.noun} '{name}'",
                 rule="there are: " + ", ".join(self._entries),
-                hint=close[0] if close else self.hint,
+                hint="; what each is: ".join(filter(None, [*close, self.hint])) if close else self.hint,
             )
         return self._entries[name]
 
@@ -78,7 +78,7 @@ def _parse(entry: type[Any], spec: str, text: str, known: set[str]) -> dict[str,
             raise DesignError(
                 f"'{part}' in '{spec}' is not a parameter of {entry.name}",
                 rule="parameters: " + (", ".join(sorted(known)) or "none"),
-                hint=f"{entry.name}:parameter=value,parameter=value",
+                hint=f"{entry.name}:{min(known)}=..." if known else entry.name,
             )
         values[key] = _convert(value, hints[key], where=f"'{part}' in '{spec}'")
     return values

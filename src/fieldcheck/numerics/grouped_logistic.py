@@ -75,8 +75,8 @@ class Posterior:
 
     mean, covariance
         Of the coefficients, in the order of the columns; the uncertainty about the units is in it.
-    intercepts, intercept_variances
-        Of each unit, given the rest.
+    intercepts
+        Of each unit.
     variances
         Prior variance of each group, that of the units last where there are units.
     evidence
@@ -86,7 +86,6 @@ class Posterior:
     mean: FloatArray
     covariance: FloatArray
     intercepts: FloatArray
-    intercept_variances: FloatArray
     variances: FloatArray
     evidence: float
 
@@ -211,7 +210,6 @@ def _posterior(rows: Rows, mean: FloatArray, intercepts: FloatArray, variances: 
         mean,
         final.covariance,
         intercepts,
-        final.spread[len(mean) :],
         variances,
         evidence - 0.5 * final.log_determinant,
     )

@@ -14,7 +14,7 @@ class Catalogue(Registry[T]):
     """Classes by their ``name``; those that were there from the start cannot be replaced."""
 
     def __init__(self, noun: str, group: str, *entries: type[T]) -> None:
-        super().__init__(noun, group, *entries, error=SpaceError, hint="")
+        super().__init__(noun, group, *entries, error=SpaceError, hint="fieldcheck tomography list perturbations")
         self._own = frozenset(self._entries)
 
     def add(self, name: str, entry: type[T]) -> None:

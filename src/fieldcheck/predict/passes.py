@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.inputs import Inputs
-from fieldcheck.core.trace import FittedAuxiliary, Trace
+from fieldcheck.core.trace import Trace
 from fieldcheck.core.types import FloatArray
 from fieldcheck.predict.ahead import ahead
+from fieldcheck.predict.columns import Column
 from fieldcheck.predict.files import Matrix
+from fieldcheck.predict.gather import Asked, Gathered
 from fieldcheck.predict.runner import Runner
 
 Array = npt.NDArray[Any]
@@ -21,24 +23,6 @@ Done = Callable[[int], None]
 """Takes how many more items are done."""
 
 SINGLE = np.float32
-
-
-class Column:
-    """Rows that are put together from batches, in memory that is asked for once; texts are a list."""
-
-    def __init__(self, size: int, dtype: npt.DTypeLike | None = None) -> None:
-        self._size, self._dtype = size, dtype
-        self.rows: Any = None
-
-    def fill(self, start: int, values: Any) -> None:
-        """Put a batch into its place; batches come in order."""
-        if isinstance(values, list):
-            self.rows = [] if self.rows is None else self.rows
-            self.rows.extend(values)
-            return
-        if self.rows is None:
-            self.rows = np.empty((self._size, *values.shape[1:]), self._dtype or values.dtype)
-        self.rows[start : start + len(values)] = values
 
 
 def reference_trace(runner: Runner, reference: Inputs, *, batch: int, done: Done, labels: Array | None) -> Trace:
@@ -76,17 +60,17 @@ class Kept:
 def pool_pass(
     runner: Runner,
     inputs: Inputs,
-    fitted: Mapping[str, FittedAuxiliary],
+    asked: Mapping[str, Asked],
     *,
     batch: int,
     done: Done,
     matrix: Matrix | None = None,
     keep_outputs: bool = True,
 ) -> Kept:
-    """Every item once. The memory that grows with the pool is what ``Kept`` holds."""
+    """Every item once. The memory that grows with the pool is what ``Kept`` holds; a block of each variable waits."""
     size = len(inputs)
     outputs, predictions, confidence = Column(size, SINGLE), Column(size), Column(size)
-    values = {name: Column(size) for name in fitted}
+    values = {name: Gathered(one, runner.model.task, Column(size)) for name, one in asked.items()}
     for start, ready in ahead(lambda a, b: runner.ready(inputs.batch(a, b)), size, batch=batch):
         trace = runner.trace(ready)
         predictions.fill(start, trace.predictions)
@@ -96,8 +80,8 @@ def pool_pass(
                 outputs.fill(start, trace.probabilities)
         if matrix is not None and trace.activations is not None:
             matrix.fill(start, trace.activations)
-        for name, one in fitted.items():
-            values[name].fill(start, one.values(trace))
+        for one in values.values():
+            one.add(trace)
         done(len(trace))
-    finished = {name: fitted[name].finish(column.rows) for name, column in values.items()}
+    finished = {name: one.finish() for name, one in values.items()}
     return Kept(outputs.rows, predictions.rows, confidence.rows, finished)

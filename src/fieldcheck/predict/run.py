@@ -16,6 +16,7 @@ from fieldcheck.core.trace import FittedAuxiliary
 from fieldcheck.models import Opened, Opening, Preparation, opened
 from fieldcheck.predict.assemble import Truth, as_pool
 from fieldcheck.predict.files import ActivationsFile, Matrix, whole_file
+from fieldcheck.predict.gather import Asked
 from fieldcheck.predict.needs import chosen, needed, said
 from fieldcheck.predict.passes import Done, Kept, pool_pass
 from fieldcheck.predict.runner import Runner
@@ -108,7 +109,13 @@ def predict(  # noqa: PLR0913 -- all optional
     fitted = _fitted(found, replace(runner, member=second), study, names=names, batch=batch, done=count.add, seed=seed)
     keep = width <= MANY_CLASSES if keep_probabilities is None else keep_probabilities
     kept, written = _run(
-        replace(runner, member=second), study.items, fitted, part=part, keep=keep, batch=batch, done=count.add
+        replace(runner, member=second),
+        study.items,
+        {name: Asked(one, found[name].needs) for name, one in fitted.items()},
+        part=part,
+        keep=keep,
+        batch=batch,
+        done=count.add,
     )
     notes = (*getattr(study.items, "notes", ()), *ready.notes, *named, *study.notes, *about, *said(fitted))
     notes += _about_kept(runner, written, width=width, keep=keep)
@@ -147,7 +154,7 @@ def _fitted(
 def _run(
     runner: Runner,
     items: Inputs,
-    fitted: dict[str, FittedAuxiliary],
+    asked: dict[str, Asked],
     *,
     part: ActivationsFile | None,
     keep: bool,
@@ -156,10 +163,10 @@ def _run(
 ) -> tuple[Kept, str]:
     """The pass over the pool, and what was written on the way, in words."""
     if part is None:
-        return pool_pass(runner, items, fitted, batch=batch, done=done, keep_outputs=keep), ""
+        return pool_pass(runner, items, asked, batch=batch, done=done, keep_outputs=keep), ""
     with whole_file(part.path) as place:
         matrix = Matrix(place, len(items), part.dtype)
-        kept = pool_pass(runner, items, fitted, batch=batch, done=done, matrix=matrix, keep_outputs=keep)
+        kept = pool_pass(runner, items, asked, batch=batch, done=done, matrix=matrix, keep_outputs=keep)
         rows, columns = matrix.close()
     return kept, f", {rows:,} x {columns:,}, {part.dtype}, in {part.path}"
 

@@ -18,6 +18,7 @@ from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
+from fieldcheck.core.words import counted
 from fieldcheck.report.blocks import Answer, Block, Card, Commands, Gallery, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
 from fieldcheck.report.numbers import count, percent, short
@@ -140,8 +141,8 @@ def _in_words(estimate: Estimate) -> str:
 
 
 def _where_it_stands(progress: Progress, ruling: Ruling | None) -> str:
-    open_items = count(progress.open + progress.disputed)
-    words = f"The campaign is still running: {open_items} items are waiting for a label."
+    waiting = counted(progress.open + progress.disputed, "item is", "items are")
+    words = f"The campaign is still running: {waiting} waiting for a label."
     if progress.closed or progress.complete:
         words = f"The campaign is {'closed' if progress.closed else 'complete'}."
     if ruling is None or not (reason := ruling.reason()):
@@ -217,8 +218,9 @@ def _failures(campaign: Campaign) -> Iterator[Section]:
     blocks: list[Block] = [table] if (table := _confusions(found)) is not None else []
     blocks.append(_gallery(campaign, ordered))
     text = (
-        f"{count(len(found))} of the labelled items are failures. Items that look risky are drawn more often, so that "
-        "the share of failures among the labelled items says nothing about the whole pool: the estimate above does."
+        f"Of the labelled items, {counted(len(found), 'is a failure', 'are failures')}. Items that look risky are "
+        "drawn more often, so that the share of failures among the labelled items says nothing about the whole pool: "
+        "the estimate above does."
     )
     yield Section("Where it fails", tuple(blocks), text)
 
@@ -251,7 +253,7 @@ def _confusions(found: Sequence[Failure]) -> Table | None:
         "What was taken for what",
         ("true label", "the model said", "failures found"),
         rows,
-        note=f"{count(rest)} further pairs were found less often." if rest else "",
+        note=f"{counted(rest, 'further pair was', 'further pairs were')} found less often." if rest else "",
     )
 
 
@@ -316,14 +318,15 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
     found = campaign.nonresponse(level=level)
     if found is None:
         return
+    them = "it" if found.count == 1 else "them"
     reasons = tuple((reason or "(no reason given)", number) for reason, number in found.reasons.items())
     blocks = (
         Table("nonresponse", "What they may do to the estimate", ("if", "estimate", "from", "to"), _cases(found)),
         Table("reasons", "Why", ("reason", "times"), reasons),
     )
     text = (
-        f"{count(found.count)} items were asked for, but nobody could label them. The estimate takes them to be like "
-        "the labelled ones; the other lines show how far that can be off."
+        f"{counted(found.count, 'item was', 'items were')} asked for, but nobody could label {them}. The estimate "
+        f"takes {them} to be like the labelled ones; the other lines show how far that can be off."
     )
     yield Section("No answer", blocks, text)
 
@@ -355,7 +358,8 @@ def _people(progress: Progress) -> Iterator[Section]:
         else "Every item was labelled by one person."
     )
     if progress.disputed:
-        text += f" {count(progress.disputed)} items wait for one more label, because as many say one thing as another."
+        waiting = counted(progress.disputed, "item waits", "items wait")
+        text += f" {waiting} for one more label, because people do not agree."
     yield Section("Who labelled", (Table("people", "Labels by person", ("name", "labels"), rows),), text)
 
 
@@ -400,7 +404,7 @@ def _origin(campaign: Campaign) -> dict[str, str]:
     """Where it all is, for whoever checks it."""
     settings = campaign.settings
     facts = {
-        "campaign": f"{campaign.place}, {count(campaign.state.number)} events",
+        "campaign": f"{campaign.place}, {counted(campaign.state.number, 'event')}",
         "pool": settings.pool_file,
         "digest of the pool": settings.pool_digest,
         "classes": count(len(settings.classes)) if settings.classes else "",

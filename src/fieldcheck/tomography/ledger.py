@@ -7,6 +7,7 @@ only. What comes next follows from the parts alone: a run that goes on is the ru
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,16 @@ FORMAT = 1
 HEAD = "run.json"
 PARTS = "outcomes"
 COLUMNS = ("tests", "inputs", "held", "chance", "arrangements")
+GROWING = ("budget", "width", "earlier")
+"""Parts of a head that may change when a run goes on; ``earlier`` lists what budget and width were before."""
+
+NOUNS = {
+    "rule": "way to stop: --inferences, --half-width or --stop",
+    "plan": "--plan",
+    "settings": "setting of [model], [data] or [check]",
+    "truth": "recorded truth",
+}
+"""What parts of a head are called, where their name does not say it."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +45,20 @@ class Ledger:
 
     @classmethod
     def create(cls, folder: str | Path, head: Mapping[str, Any], *, resume: bool = False) -> Ledger:
-        """A new folder; with ``resume`` one that is there already, if it was begun with the same head."""
+        """A new folder; with ``resume`` one that is there already, if it was begun with the same head.
+
+        It may have had a smaller budget or a wider half-width: the head then tells what was asked for before.
+        """
         ledger = cls(Path(folder))
         if ledger._head.exists() and ledger.parts():
-            ledger._check_same(head, resume=resume)
+            ledger._go_on(head, resume=resume)
             return ledger
         begun = ledger._head.exists()  # and stopped before its first outcome: nothing is lost by beginning again
         if not begun and ledger.folder.exists() and (not ledger.folder.is_dir() or any(ledger.folder.iterdir())):
             raise SpaceError(f"{folder} is not empty and not a run", rule="a run has a folder of its own", hint="--out")
         try:
             (ledger.folder / PARTS).mkdir(parents=True, exist_ok=True)
-            write_whole(ledger._head, json.dumps({"format": FORMAT, **head}, indent=1).encode())
+            ledger._write_head(head)
         except OSError as error:
             raise SpaceError(f"{folder}: {error.strerror}", rule="a folder that can be written to") from error
         return ledger
@@ -67,23 +81,48 @@ class Ledger:
             found: dict[str, Any] = json.loads(self._head.read_bytes())
             newer = int(found.pop("format")) > FORMAT
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise SpaceError(f"{self._head} is damaged", rule="it is written once and never changed") from error
+            raise SpaceError(f"{self._head} is damaged", rule="only --resume writes to it") from error
         if newer:
             raise SpaceError(f"{self.folder} was made by a newer version", rule=f"formats up to {FORMAT}")
         return found
 
-    def _check_same(self, head: Mapping[str, Any], *, resume: bool) -> None:
+    def _write_head(self, head: Mapping[str, Any]) -> None:
+        write_whole(self._head, json.dumps({"format": FORMAT, **head}, indent=1).encode())
+
+    def _go_on(self, head: Mapping[str, Any], *, resume: bool) -> None:
         if not resume:
             raise SpaceError(
-                f"{self.folder} holds a run", rule="outcomes are not overwritten", hint="--resume, or --out"
+                f"{self.folder} holds a run",
+                rule="outcomes are not overwritten",
+                hint="--resume to go on, also with more --inferences; or another --out",
             )
         before, now = self.head(), json.loads(json.dumps(head))
-        changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        changed = _changed(before, now)
         if changed:
             raise SpaceError(
-                f"{self.folder} was begun with another {changed[0]}",
+                f"{self.folder} was begun with another {NOUNS.get(changed[0], changed[0])}",
                 rule="a run goes on with the same space, model, data and plan",
                 hint="another --out",
+            )
+        self._check_larger(before, now)
+        if any(before.get(name) != now.get(name) for name in ("budget", "width")):
+            stage = {name: before.get(name) for name in ("budget", "width")}
+            self._write_head({**now, "earlier": [*before.get("earlier", ()), stage]})
+
+    def _check_larger(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """Refuse to go on with less than was asked for: what was measured stays."""
+        had, wanted = _no_limit(before.get("budget")), _no_limit(now.get("budget"))
+        if wanted < had:
+            raise SpaceError(
+                f"{self.folder} was asked for {_inferences(had)}, {wanted:,} are fewer",
+                rule="a run goes on with as many inferences as before, or more: what was measured stays",
+                hint=f"--inferences {had}, or more" if had < math.inf else "another --out",
+            )
+        if (now.get("width") or 0) > (before.get("width") or 0):
+            raise SpaceError(
+                f"{self.folder} was asked for a half-width of {before['width']:g}, {now['width']:g} is wider",
+                rule="a run goes on until intervals are as narrow as before, or narrower",
+                hint=f"--half-width {before['width']:g}, or less",
             )
 
     def add(self, outcomes: Outcomes, arrangements: IntArray | None = None) -> None:
@@ -127,6 +166,22 @@ class Ledger:
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         outcomes = Outcomes(joined["tests"], joined["inputs"], joined["held"].astype(np.float64), joined.get("chance"))
         return outcomes, joined.get("arrangements")
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Names of what differs and may not; of the subject, which part of it."""
+    differ = [name for name in {**before, **now} if name not in GROWING and before.get(name) != now.get(name)]
+    if differ[:1] != ["subject"]:
+        return differ
+    return _changed(before["subject"], now["subject"]) or differ
+
+
+def _no_limit(budget: int | None) -> float:
+    return math.inf if budget is None else budget
+
+
+def _inferences(number: float) -> str:
+    return f"{number:,} inferences" if number < math.inf else "as many inferences as there are"
 
 
 def _read(path: Path) -> dict[str, npt.NDArray[Any]]:

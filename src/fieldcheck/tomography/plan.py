@@ -48,6 +48,13 @@ class Rows:
         return self.part(np.repeat(np.arange(len(self)), times))
 
 
+def joined(*parts: Rows) -> Rows:
+    """Rows one after the other."""
+    none = Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    columns = ([getattr(part, name) for part in (none, *parts)] for name in ("tests", "inputs", "chance"))
+    return Rows(*(np.concatenate(column) for column in columns))
+
+
 @runtime_checkable
 class Plan(Protocol):
     """A way to spend inferences."""
@@ -74,9 +81,11 @@ class Spread:
     name: ClassVar[str] = "spread"
     title: ClassVar[str] = "Few inputs in many tests of all orders"
     paper: ClassVar[str] = "this project"
+    usual: ClassVar[int] = 20_000
+    """Inferences where nobody says how many."""
 
     def rows(self, space: Space, inputs: int, *, budget: int | None, seed: int) -> Rows:
-        wanted = _budget(budget, space.size * inputs, default=20_000)
+        wanted = _budget(budget, space.size * inputs, default=self.usual)
         if wanted >= space.size:
             return _everywhere(space, inputs, wanted, seed)
         return _drawn(space, inputs, wanted, seed)
@@ -148,7 +157,15 @@ class Random:
 
 
 registry: Registry[Plan] = Registry(
-    "plan", "fieldcheck.plans", Spread, Pairs, Full, Ordered, Random, error=SpaceError, hint="--plan spread"
+    "plan",
+    "fieldcheck.plans",
+    Spread,
+    Pairs,
+    Full,
+    Ordered,
+    Random,
+    error=SpaceError,
+    hint="fieldcheck tomography list plans",
 )
 
 
@@ -178,7 +195,8 @@ def space_filling(space: Space, order: int, count: int, *, seed: int) -> IntArra
     """Tests of one order far from each other: each next one is the farthest from those before (Gonzalez, 1985)."""
     if not count:
         return np.zeros(0, dtype=np.int64)
-    among = np.unique(_of_order(space, np.full(max(CANDIDATES, 2 * count), order), seed, "filling"))
+    orders = np.full(max(CANDIDATES, 2 * count), order)
+    among = np.unique(_of_order(space, orders, Draws.of(seed, "filling", np.arange(len(orders)), 0)))
     places = space.severities(among) / np.array([axis.levels for axis in space.axes])
     chosen = [0]
     distance = np.full(len(among), np.inf)
@@ -212,12 +230,15 @@ def _others(tests: IntArray, place: IntArray, inputs: int, seed: int) -> IntArra
 
 
 def _drawn(space: Space, inputs: int, budget: int, seed: int) -> Rows:
-    """Half uniform over the space, half uniform over the orders; rows that came twice are drawn again."""
+    """Half uniform over the space, half uniform over the orders: the first rows of one sequence that differ.
+
+    A larger budget has the rows of a smaller one first.
+    """
     tests, items = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     for attempt in itertools.count():
-        fresh = _mixture(space, 2 * budget, seed, attempt)
-        tests = np.concatenate([tests, fresh])
-        items = np.concatenate([items, _uniform(len(fresh), seed, f"spread/items/{attempt}", inputs)])
+        places = np.arange(2 * budget * attempt, 2 * budget * (attempt + 1))
+        tests = np.concatenate([tests, _mixture(space, places, seed)])
+        items = np.concatenate([items, Draws.of(seed, "spread/items/0", places, 0).below(inputs)[:, 0]])
         _, first = np.unique(np.column_stack([tests, items]), axis=0, return_index=True)
         kept = np.sort(first)[:budget]
         if len(kept) == budget:
@@ -225,19 +246,19 @@ def _drawn(space: Space, inputs: int, budget: int, seed: int) -> Rows:
     raise AssertionError("unreachable")
 
 
-def _mixture(space: Space, count: int, seed: int, attempt: int) -> IntArray:
+def _mixture(space: Space, places: IntArray, seed: int) -> IntArray:
+    """The tests at some places of the sequence."""
     shape = np.array(space.shape)
-    draws = Draws.of(seed, f"spread/tests/{attempt}", np.arange(count), 0)
+    draws = Draws.of(seed, "spread/tests/0", places, 0)
     uniform = space.numbers((draws.uniforms(len(shape)) * shape).astype(np.int64))
     orders = draws.below(len(shape) + 1, lane=1)[:, 0]
-    by_order = _of_order(space, orders, seed, f"spread/orders/{attempt}")
-    return np.where(np.arange(count) % 2 == 0, uniform, by_order)
+    by_order = _of_order(space, orders, Draws.of(seed, "spread/orders/0", places, 0))
+    return np.where(places % 2 == 0, uniform, by_order)
 
 
-def _of_order(space: Space, orders: IntArray, seed: int, purpose: str) -> IntArray:
+def _of_order(space: Space, orders: IntArray, draws: Draws) -> IntArray:
     """One random test for each wanted order: random perturbations, each at a random level above 0."""
     axes = len(space.axes)
-    draws = Draws.of(seed, purpose, np.arange(len(orders)), 0)
     chosen = draws.words(axes).argsort(axis=1).argsort(axis=1) < orders[:, None]
     levels = 1 + (draws.uniforms(axes, lane=1) * np.array([axis.levels for axis in space.axes])).astype(np.int64)
     return space.numbers(np.where(chosen, levels, 0))
@@ -294,7 +315,3 @@ def _shuffled(values: IntArray, seed: int) -> IntArray:
 def _order(count: int, seed: int) -> IntArray:
     """A random order; made of raw words, which numpy promises to keep."""
     return np.argsort(stream(seed, "plan", "order").bit_generator.random_raw(count), kind="stable").astype(np.int64)
-
-
-def _uniform(count: int, seed: int, purpose: str, limit: int) -> IntArray:
-    return Draws.of(seed, purpose, np.arange(count), 0).below(limit)[:, 0]

@@ -60,7 +60,15 @@ class Recipe:
 
     def path(self, table: str) -> Path:
         """Where the file of a table is."""
-        return self.folder / str(getattr(self, table)["file"])
+        given = str(getattr(self, table)["file"])
+        found = self.folder / given
+        if not found.exists():
+            raise SpaceError(
+                f"[{table}] names {given}, and {found} is not there",
+                rule="files are named relative to the space file",
+                hint=f'file = "..." in [{table}]',
+            )
+        return found
 
 
 def read_recipe(path: str | Path) -> Recipe:

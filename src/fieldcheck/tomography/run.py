@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,20 @@ from fieldcheck.core.surrogate import Evidence, FittedSurrogate
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.query import parse
 from fieldcheck.tomography.ask import ask
+from fieldcheck.tomography.ending import Ending, ending
 from fieldcheck.tomography.ledger import Ledger
 from fieldcheck.tomography.measured import WithMeasured
-from fieldcheck.tomography.plan import Plan
+from fieldcheck.tomography.plan import Plan, Spread
 from fieldcheck.tomography.profile import Profile
-from fieldcheck.tomography.schedule import Schedule
-from fieldcheck.tomography.stopping import Stopping
+from fieldcheck.tomography.schedule import Schedule, Stage
+from fieldcheck.tomography.stopping import Stopping, width_of
 from fieldcheck.tomography.subject import Subject
 
 Progress = Callable[[int, int], None]
 """Told how many rows are done, of how many."""
+
+Tell = Callable[[str], None]
+"""Told what a person may want to know while waiting."""
 
 LOOKED_AT = 1_000
 """Tests whose bands decide when a spread plan may stop."""
@@ -44,6 +48,8 @@ class Run:
         Where the order of perturbations matters, the rank of each row's order.
     inputs
         Number of inputs of the data; 0 where it is not known.
+    ending
+        How it ended; None where it was opened from a folder.
     """
 
     space: Space
@@ -55,6 +61,7 @@ class Run:
     arrangements: IntArray | None = None
     folder: Path | None = None
     inputs: int = 0
+    ending: Ending | None = None
 
     @classmethod
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
@@ -89,10 +96,8 @@ class Run:
 
     def ask(self, query: str, *, profile: Profile | None = None, level: float = 0.95, worst: int = 5) -> Answer:
         """The answer to a query."""
-        return ask(
-            self.fitted, self.outcomes, parse(query, self.space), profile=profile, quality=self.quality, level=level,
-            worst=worst,
-        )  # fmt: skip
+        found = parse(query, self.space)  # before the surrogate is fitted: what is wrong with it is said at once
+        return ask(self.fitted, self.outcomes, found, profile=profile, quality=self.quality, level=level, worst=worst)
 
     def export(self) -> Path | None:
         """All outcomes as one Parquet table in the folder, severities by name; for other tools."""
@@ -123,7 +128,7 @@ class Run:
         return found
 
 
-def measure(
+def measure(  # noqa: PLR0913 -- all optional
     subject: Subject,
     *,
     plan: Plan,
@@ -135,44 +140,94 @@ def measure(
     folder: str | Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
+    tell: Tell | None = None,
 ) -> Run:
     """Run the plan on a subject.
 
     folder
         Where outcomes are kept as they come; None keeps them in memory only.
     resume
-        Go on with what the folder holds, if it was begun with the same settings.
+        Go on with what the folder holds, if it was begun with the same settings. The budget may be larger and the
+        half-width of the rule narrower than they were: the run is extended (see ``Schedule``).
+    progress, tell
+        Told how far the run is, and in words what was seen on the way.
     """
+    surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
+    if budget is None and rule is None and isinstance(plan, Spread):
+        budget = plan.usual
     head = _head(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered)
     ledger = None if folder is None else Ledger.create(folder, head, resume=resume)
     schedule = Schedule(
-        subject.space, subject.inputs, plan, budget, rule, seed,
-        bands=lambda seen: _half_widths(subject, seen, surrogate, seed), ordered=ordered,
-    )  # fmt: skip
+        subject.space,
+        subject.inputs,
+        plan,
+        budget,
+        rule,
+        seed,
+        bands=_Bands(subject, surrogate, seed, tell),
+        ordered=ordered,
+        earlier=() if ledger is None else tuple(Stage(**stage) for stage in ledger.head().get("earlier", ())),
+    )
+    outcomes, arrangements = _carried_out(schedule, subject, ledger, progress)
+    return Run(
+        subject.space,
+        outcomes,
+        subject.classes,
+        subject.guess,
+        surrogate,
+        seed,
+        arrangements,
+        folder=None if folder is None else Path(folder),
+        inputs=subject.inputs,
+        ending=ending(schedule, outcomes),
+    )
+
+
+def _carried_out(
+    schedule: Schedule, subject: Subject, ledger: Ledger | None, progress: Progress | None
+) -> tuple[Outcomes, IntArray | None]:
+    """All outcomes, those that the ledger has already first, and their arrangements where order matters."""
     outcomes, arrangements = (_EMPTY, None) if ledger is None else ledger.read()
     while True:
         rows, variants = schedule.next(outcomes)
         if not len(rows):
-            break
+            return outcomes, arrangements
         found = Outcomes(rows.tests, rows.inputs, subject.measure(rows.tests, rows.inputs, variants), rows.chance)
         if ledger is not None:
             ledger.add(found, variants)
         outcomes, arrangements = _joined(outcomes, found), _appended(arrangements, variants)
         if progress is not None:
             progress(len(outcomes), schedule.total(outcomes))
-    place = None if folder is None else Path(folder)
-    return Run(
-        subject.space, outcomes, subject.classes, subject.guess, surrogate, seed, arrangements, place, subject.inputs
-    )
 
 
-def _half_widths(subject: Subject, outcomes: Outcomes, surrogate: str, seed: int) -> FloatArray:
-    """95 % half-widths of tests spread evenly over the space."""
-    evidence = Evidence(subject.space, outcomes, subject.classes, subject.guess)
-    fitted = surrogates.registry.build(surrogate).fit(evidence, seed=seed)
-    count = min(LOOKED_AT, subject.space.size)
-    tests = np.unique(np.linspace(0, subject.space.size - 1, count).astype(np.int64))
-    return 1.96 * fitted.predict(tests)[1]
+@dataclass(frozen=True, eq=False)
+class _Bands:
+    """95 % half-widths of the bands of tests that are spread evenly over the space.
+
+    known
+        By number of rows: a schedule asks again whenever it looks at what is next, and a fit takes seconds.
+    """
+
+    subject: Subject
+    surrogate: str
+    seed: int
+    tell: Tell | None = None
+    known: dict[int, FloatArray] = field(default_factory=dict)
+
+    def __call__(self, outcomes: Outcomes) -> FloatArray:
+        if len(outcomes) not in self.known:
+            found = self.known[len(outcomes)] = self._of(outcomes)
+            if self.tell is not None:
+                self.tell(f"half-width after {len(outcomes):,} inferences: {found.mean():.3g} on average")
+        return self.known[len(outcomes)]
+
+    def _of(self, outcomes: Outcomes) -> FloatArray:
+        space = self.subject.space
+        evidence = Evidence(space, outcomes, self.subject.classes, self.subject.guess)
+        fitted = surrogates.registry.build(self.surrogate).fit(evidence, seed=self.seed)
+        fitted = WithMeasured.of(fitted, outcomes, self.subject.inputs)
+        tests = np.unique(np.linspace(0, space.size - 1, min(LOOKED_AT, space.size)).astype(np.int64))
+        return 1.96 * fitted.predict(tests)[1]
 
 
 def _head(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
@@ -181,7 +236,9 @@ def _head(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
         "space": space_record(subject.space),
         "plan": repr(plan),
         "budget": settings["budget"],
-        "rule": None if settings["rule"] is None else repr(settings["rule"]),
+        "rule": _rule_record(settings["rule"]),
+        "width": width_of(settings["rule"]),
+        "earlier": [],
         "surrogate": settings["surrogate"],
         "seed": settings["seed"],
         "ordered": settings["ordered"],
@@ -190,6 +247,13 @@ def _head(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
         "classes": None if subject.classes is None else subject.classes.tolist(),
         "guess": subject.guess,
     }
+
+
+def _rule_record(rule: Stopping | None) -> dict[str, Any] | None:
+    """A rule as plain values, without the width that it waits for."""
+    if rule is None:
+        return None
+    return {"name": rule.name, **{name: value for name, value in vars(rule).items() if name != "width"}}
 
 
 def space_record(space: Space) -> list[dict[str, Any]]:

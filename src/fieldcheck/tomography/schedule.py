@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, permutations
@@ -11,12 +12,12 @@ from itertools import islice, permutations
 import numpy as np
 
 from fieldcheck.core.draws import Draws
-from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.errors import BudgetError, SpaceError
 from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Outcomes, Space
-from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.tomography.plan import Plan, Rows, Spread
-from fieldcheck.tomography.stopping import HalfWidth, Stopping
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.tomography.plan import Plan, Rows, Spread, joined
+from fieldcheck.tomography.stopping import HalfWidth, Stopping, reached, width_of, with_width
 
 FIRST = 4_000
 """Rows before the bands of a spread plan are looked at for the first time."""
@@ -28,9 +29,22 @@ Bands = Callable[[Outcomes], FloatArray]
 """From outcomes to the half-widths of the bands of some tests of the space."""
 
 
+@dataclass(frozen=True)
+class Stage:
+    """What a run asked for before it was extended: its inferences in all, and the width of its rule."""
+
+    budget: int | None = None
+    width: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Schedule:
     """The rows of a run, part by part.
+
+    A run that was extended has the rows of its earlier stages first, then those of the larger plan that it lacks.
+    ``spread``, where it draws tests or has a rule, thus becomes the run that was begun with the last settings, row by
+    row. The others come to the same rows in another order. Only a ``spread`` that goes from fewer inferences than tests
+    to more has other rows than one begun with more: it keeps those that it drew, with the chances that they had.
 
     inputs
         Number of inputs of the data.
@@ -44,6 +58,8 @@ class Schedule:
         Whether the order of the perturbations matters: every row then has an arrangement.
     chunk
         Rows in a part: what is lost when a run is killed.
+    earlier
+        Settings before the run was extended, in order.
     """
 
     space: Space
@@ -55,6 +71,7 @@ class Schedule:
     bands: Bands | None = None
     ordered: bool = False
     chunk: int = 4_096
+    earlier: tuple[Stage, ...] = ()
 
     def __post_init__(self) -> None:
         if self.rule is not None and self.ordered:
@@ -72,6 +89,13 @@ class Schedule:
         rows, begun = self._round(outcomes)
         return begun + len(rows)
 
+    def half_widths(self, outcomes: Outcomes) -> FloatArray:
+        """What the rule looks at by now: of the bands of a spread plan, else of the interval of each test that ran."""
+        if isinstance(self.plan, Spread) and self.bands is not None:
+            return self.bands(outcomes)
+        by_test = _by_test(np.unique(outcomes.tests), outcomes)
+        return np.array([reached(self.rule, held, self.inputs) for held in by_test])
+
     def _round(self, outcomes: Outcomes) -> tuple[Rows, int]:
         """The rows of the round that is under way, and how many rows came before it."""
         if self.rule is None:
@@ -80,7 +104,41 @@ class Schedule:
 
     @cached_property
     def _fixed(self) -> Rows:
-        rows = self.plan.rows(self.space, self.inputs, budget=self.budget, seed=self.seed)
+        """All rows where no rule decides, those of earlier stages first."""
+        rows, parts = _NOTHING, []
+        for stage in self._stages:
+            further = self._unseen(self._planned(stage.budget), rows)
+            if stage.budget is not None:
+                further = further.part(slice(max(0, stage.budget - len(rows))))
+            rows = joined(rows, further)
+            parts.append(self._arranged(further))
+        return joined(*parts)
+
+    def _planned(self, budget: int | None) -> Rows:
+        """Rows of the plan that the budget pays for, those that run in several orders counted as often."""
+        if budget is None or not self.ordered or isinstance(self.plan, Spread):
+            return self._rows(budget)
+        try:
+            return self._rows(bisect_right(range(1, budget + 1), budget, key=self._runs))
+        except BudgetError as error:
+            raise BudgetError(
+                f"{budget:,} inferences where the order of perturbations matters",
+                rule="each test of the plan runs in every order, on one input or more",
+                hint="more --inferences, or --plan spread",
+            ) from error
+
+    def _runs(self, asked: int) -> int:
+        """Inferences that the rows of a plan take in all their orders; 0 where there are too few for any."""
+        try:
+            return int(self._variants(self._rows(asked)).sum())
+        except BudgetError:
+            return 0
+
+    def _rows(self, budget: int | None) -> Rows:
+        return self.plan.rows(self.space, self.inputs, budget=budget, seed=self.seed)
+
+    def _arranged(self, rows: Rows) -> Rows:
+        """In the order in which they are run; where the order of perturbations matters, once for each."""
         if isinstance(self.plan, Spread):
             return rows
         rows = _by_blocks(rows, self.chunk)
@@ -94,27 +152,42 @@ class Schedule:
 
     def _narrowing(self, outcomes: Outcomes, rule: Stopping) -> tuple[Rows, int]:
         """Each round gives the next batch of inputs to the tests whose rule is not content yet."""
-        tests = np.unique(self._fixed.tests)
-        order = _shuffled(self.inputs, self.seed)
-        begun, first = 0, 0
-        while first < self.inputs and len(tests) and not self._spent(begun):
-            batch = order[first : first + rule.batch]
-            rows = _crossed(tests, np.sort(batch))
-            if begun + len(rows) > len(outcomes):
-                return self._affordable(rows, begun), begun
-            begun, first = begun + len(rows), first + rule.batch
-            tests = _unfinished(tests, outcomes.select(np.arange(begun)), rule, self.inputs)
+        order, every = _shuffled(self.inputs, self.seed), self._tests[-1]
+        begun, seen = 0, np.zeros(len(every), dtype=np.int64)
+        for stage, tests in zip(self._stages, self._tests, strict=True):
+            current = with_width(rule, stage.width)
+            while not _spent(begun, stage.budget):
+                at = np.flatnonzero(np.isin(every, tests) & (seen < self.inputs))
+                at = at[_wanting(every[at], outcomes.select(np.arange(begun)), current, self.inputs)]
+                rows = _next_inputs(every[at], seen[at], order, rule.batch)
+                if not len(rows):
+                    break
+                if begun + len(rows) > len(outcomes):
+                    return self._affordable(rows, begun), begun
+                begun += len(rows)
+                seen[at] = np.minimum(seen[at] + rule.batch, self.inputs)
         return _NOTHING, begun
+
+    @property
+    def _stages(self) -> tuple[Stage, ...]:
+        return (*self.earlier, Stage(self.budget, width_of(self.rule)))
+
+    @cached_property
+    def _tests(self) -> tuple[IntArray, ...]:
+        """Tests of each stage where a rule decides, in ascending order; those of the last one include all."""
+        found: list[IntArray] = []
+        for stage in self._stages:
+            found.append(np.unique(np.concatenate([self._rows(stage.budget).tests, *found[-1:]])))
+        return tuple(found)
 
     def _widening(self, outcomes: Outcomes) -> tuple[Rows, int]:
         """Each round of a spread plan adds half of what was there, until the bands are narrow enough."""
         if not isinstance(self.rule, HalfWidth) or self.bands is None:
             raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
         begun, number, wanted = 0, 0, FIRST
-        most = min(self.budget or MOST, self.space.size * self.inputs)
-        while begun < most:
-            rows = self.plan.rows(self.space, self.inputs, budget=min(wanted, most - begun), seed=self.seed + number)
-            rows = self._unseen(rows, outcomes.select(np.arange(begun)) if begun else _EMPTY)
+        while begun < self.most:
+            rows = self.plan.rows(self.space, self.inputs, budget=wanted, seed=self.seed + number)
+            rows = self._unseen(rows, outcomes.select(np.arange(begun))).part(slice(self.most - begun))
             if not len(rows):
                 break
             if begun + len(rows) > len(outcomes):
@@ -125,13 +198,15 @@ class Schedule:
             wanted = math.ceil(begun / 2)
         return _NOTHING, begun
 
-    def _unseen(self, rows: Rows, outcomes: Outcomes) -> Rows:
-        """Those rows whose test has not run on their input yet: once more would say the same."""
-        known = outcomes.tests * self.inputs + outcomes.inputs
-        return rows.part(np.flatnonzero(~np.isin(rows.tests * self.inputs + rows.inputs, known)))
+    @property
+    def most(self) -> int:
+        """Rows after which a spread plan with a rule stops in any case."""
+        return min(self.budget or MOST, self.space.size * self.inputs)
 
-    def _spent(self, rows: int) -> bool:
-        return self.budget is not None and rows >= self.budget
+    def _unseen(self, rows: Rows, before: Rows | Outcomes) -> Rows:
+        """Those rows whose test has not run on their input yet: once more would say the same."""
+        known = before.tests * self.inputs + before.inputs
+        return rows.part(np.flatnonzero(~np.isin(rows.tests * self.inputs + rows.inputs, known)))
 
     def _affordable(self, rows: Rows, begun: int) -> Rows:
         return rows if self.budget is None else rows.part(slice(self.budget - begun))
@@ -156,7 +231,6 @@ class Schedule:
         return np.array(ranks, dtype=np.int64)[which]
 
 
-_EMPTY = Outcomes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
 _NOTHING = Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
@@ -173,15 +247,29 @@ def _crossed(tests: IntArray, inputs: IntArray) -> Rows:
     return Rows(np.tile(tests, len(inputs)), np.repeat(inputs, len(tests)), np.full(count, np.nan))
 
 
-def _unfinished(tests: IntArray, outcomes: Outcomes, rule: Stopping, inputs: int) -> IntArray:
-    """Those tests whose outcomes are not enough for the rule."""
+def _next_inputs(tests: IntArray, seen: IntArray, order: IntArray, batch: int) -> Rows:
+    """For each test its next batch of inputs, all of which come in one order; ``seen`` is how many it had."""
+    first = np.unique(seen).tolist()
+    return joined(*(_crossed(tests[seen == at], np.sort(order[at : at + batch])) for at in first))
+
+
+def _wanting(tests: IntArray, outcomes: Outcomes, rule: Stopping, inputs: int) -> BoolArray:
+    """Which tests have outcomes that are not enough for the rule; none at all are never enough."""
+    found = [not len(held) or not rule.enough(held, inputs) for held in _by_test(tests, outcomes)]
+    return np.array(found, dtype=bool)
+
+
+def _by_test(tests: IntArray, outcomes: Outcomes) -> Iterator[FloatArray]:
+    """The outcomes of each test, in the order in which they came."""
     order = np.argsort(outcomes.tests, kind="stable")
     ends = np.searchsorted(outcomes.tests[order], tests, side="right")
     starts = np.searchsorted(outcomes.tests[order], tests, side="left")
     held = outcomes.held[order]
-    wanting = [not rule.enough(held[a:b], inputs) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-    found: IntArray = tests[np.array(wanting, dtype=bool)]
-    return found
+    return (held[first:last] for first, last in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _spent(rows: int, budget: int | None) -> bool:
+    return budget is not None and rows >= budget
 
 
 def _shuffled(count: int, seed: int) -> IntArray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -51,10 +52,12 @@ class HalfWidth:
         _check(self.width, self.level, self.batch)
 
     def enough(self, held: FloatArray, population: int) -> bool:
-        if len(held) < min(self.least, population):
-            return False
+        return len(held) >= min(self.least, population) and self.reached(held, population) <= self.width
+
+    def reached(self, held: FloatArray, population: int) -> float:
+        """The half-width of the interval by now."""
         low, high = measured_interval(int(held.sum()), len(held), population=population, level=self.level)
-        return (high - low) / 2 <= self.width
+        return (high - low) / 2
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,12 @@ class Sequence:
         _check(self.width, self.level, self.batch)
 
     def enough(self, held: FloatArray, population: int) -> bool:
+        return self.reached(held, population) <= self.width
+
+    def reached(self, held: FloatArray, population: int) -> float:
+        """The half-width of the bounds by now."""
         low, high = anytime_interval(int(held.sum()), len(held), population=population, level=self.level)
-        return (high - low) / 2 <= self.width
+        return (high - low) / 2
 
 
 @dataclass(frozen=True)
@@ -101,8 +108,29 @@ class Published:
 
 
 registry: Registry[Stopping] = Registry(
-    "stopping rule", "fieldcheck.stopping", HalfWidth, Sequence, Published, error=SpaceError, hint=""
+    "stopping rule",
+    "fieldcheck.stopping",
+    HalfWidth,
+    Sequence,
+    Published,
+    error=SpaceError,
+    hint="fieldcheck tomography list rules",
 )
+
+
+def width_of(rule: Stopping | None) -> float | None:
+    """The half-width that a rule waits for; None where it waits for something else."""
+    return rule.width if isinstance(rule, HalfWidth | Sequence) else None
+
+
+def reached(rule: Stopping | None, held: FloatArray, population: int) -> float:
+    """The half-width of a test by now; nan where the rule waits for something else."""
+    return rule.reached(held, population) if isinstance(rule, HalfWidth | Sequence) else math.nan
+
+
+def with_width(rule: Stopping, width: float | None) -> Stopping:
+    """The same rule, waiting for another half-width."""
+    return replace(rule, width=width) if isinstance(rule, HalfWidth | Sequence) and width is not None else rule
 
 
 def inputs_used(rule: Stopping, held: FloatArray) -> int:

@@ -11,14 +11,14 @@ ordered = false          # true: the order in which perturbations are applied ma
 surrogate = "auto"       # predicts the tests that are not run; auto chooses by held-out outcomes
 
 [model]
-file = "{model}"         # .onnx, .pt (TorchScript), .keras, a transformers folder, ...; relative to this file
+{model:<24} # .onnx, .pt (TorchScript), .keras, a transformers folder, ...; relative to this file
 # adapter = "onnx"       # where it cannot be told from the file
 # outputs = "logits"     # auto, logits, probabilities, values
 # scale = "0-1"          # images: auto, none, 0-1, or MEAN,STD
 # layout = "first"       # images: auto, first, last, flat, plain
 
 [data]
-file = "{data}"          # npz, npy, image folder, CSV or Parquet, with the true labels
+{data:<24} # npz, npy, image folder, CSV or Parquet, with the true labels
 {columns}# limit = 1000           # only the first inputs
 
 [check]
@@ -54,8 +54,8 @@ def template(family: str, *, name: str = "space.toml") -> str:
     text = perturbations.registry[specs[0].partition(":")[0]].kind == "text"
     head = HEAD.format(
         name=name,
-        model="classifier" if text else "model.onnx",
-        data="test.csv" if text else "test.npz",
+        model='file = "classifier"' if text else 'file = "model.onnx"',
+        data='file = "test.csv"' if text else 'file = "test.npz"',
         quality="token-f1" if text else "kid",
         columns='text = "text"            # column of the texts\nlabel = "label"\n' if text else "",
     )

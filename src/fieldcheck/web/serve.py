@@ -71,6 +71,7 @@ def serve(
     local = host in LOOPBACK
     token = _checked(token, needed=not local)
     with Campaign.open(storage, pool=pool) as campaign, _bound(host, port) as listener:
+        campaign.check_writable()
         app = create_app(
             campaign,
             token=token,
@@ -94,7 +95,7 @@ def _config(app: FastAPI) -> uvicorn.Config:
         access_log=False,  # it would write down tokens
         server_header=False,
         timeout_keep_alive=KEPT,
-        timeout_graceful_shutdown=3,
+        timeout_graceful_shutdown=10,
     )
 
 

@@ -8,13 +8,13 @@ import typer
 
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json
-from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName
+from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, working
 from fieldcheck.cli.tomography.query import show_answer
+from fieldcheck.cli.verdict import FAILED, PASSED, UNDECIDED
 from fieldcheck.core.answer import Answer
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.tomography import Profile, Run
 
-PASSED, FAILED, UNDECIDED = 0, 1, 2
 WORDS = {PASSED: "passed", FAILED: "failed", UNDECIDED: "undecided"}
 
 
@@ -27,14 +27,16 @@ def check(
     level: options.Level = 0.95,
     as_json: options.AsJson = False,
 ) -> None:
-    """Hold a region against a requirement. Exit code 0: passed, 1: failed, 2: undecided.
+    """Hold a region against a requirement. Exit code 0: passed, 1: failed, 2: undecided, 3: cannot be checked.
 
     Passed when even the lower bound meets it, failed when not even the upper bound does.
     """
     if not 0 <= min_robustness <= 1:
         raise SpaceError(f"--min-robustness {min_robustness:g}", rule="a share, from 0 to 1", hint="0.9")
     chosen = None if profile is None else Profile.from_file(profile)
-    answer = Run.open(run, surrogate=surrogate).ask(text, profile=chosen, level=level)
+    opened = Run.open(run, surrogate=surrogate)
+    with working(opened):
+        answer = opened.ask(text, profile=chosen, level=level)
     code = decide(answer, min_robustness)
     if as_json:
         show_json({"verdict": WORDS[code], "min_robustness": min_robustness, **answer.to_dict()})

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from fieldcheck.core.answer import Condition
+from fieldcheck.tomography import Run
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `tomography run` wrote.")]
 QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A region: 'zoom > 2 or (blur = 1 and order <= 3)'.")]
@@ -18,6 +22,14 @@ ProfileFile = Annotated[
     Path | None,
     typer.Option("--profile", help="TOML file: how likely each severity is in the field, brightness = [0.7, 0.3, 0]."),
 ]
+
+
+@contextmanager
+def working(run: Run) -> Iterator[None]:
+    """Say on a terminal what takes a while: before the first answer the surrogate is fitted."""
+    quicker = "; --surrogate logistic is quicker" if run.surrogate == "auto" else ""
+    with Console(stderr=True).status(f"fitting {run.surrogate} to {len(run.outcomes):,} outcomes{quicker}"):
+        yield
 
 
 def band(condition: Condition) -> str:

@@ -8,8 +8,9 @@ from rich.console import Console
 
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_facts, show_json
-from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, band
+from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, band, working
 from fieldcheck.core.answer import Answer
+from fieldcheck.core.words import counted
 from fieldcheck.tomography import Profile, Run
 
 
@@ -23,7 +24,9 @@ def query(
 ) -> None:
     """The robustness of the tests that a query selects: mean, interval, what was measured, and the weakest of them."""
     chosen = None if profile is None else Profile.from_file(profile)
-    answer = Run.open(run, surrogate=surrogate).ask(text, profile=chosen, level=level)
+    opened = Run.open(run, surrogate=surrogate)
+    with working(opened):
+        answer = opened.ask(text, profile=chosen, level=level)
     if as_json:
         show_json(answer.to_dict())
     else:
@@ -38,10 +41,14 @@ def show_answer(answer: Answer) -> None:
     facts = [
         (
             "region",
-            f"{answer.query}: {answer.tests:,} tests" + (f", weighed by {answer.profile}" if answer.profile else ""),
+            f"{answer.query}: {counted(answer.tests, 'test')}"
+            + (f", weighed by {answer.profile}" if answer.profile else ""),
         ),
-        ("measured", f"{answer.measured:,} tests in {answer.rows:,} inferences; {answer.inferred:,} are predicted"),
-        ("unperturbed", f"{answer.base:.1%}: the region costs {answer.drop:.1%}"),
+        (
+            "measured",
+            f"{counted(answer.measured, 'test')} in {answer.rows:,} inferences; {answer.inferred:,} predicted only",
+        ),
+        ("unperturbed", f"{answer.base:.1%}: the region costs {100 * answer.drop:.1f} points"),
     ]
     if not math.isnan(answer.audit):
         facts.append(("audit", f"{answer.audit:.1%} ± {1.96 * answer.audit_error:.1%} from its inferences alone"))

@@ -10,7 +10,8 @@ import typer
 from fieldcheck import report as pages
 from fieldcheck.cli import options
 from fieldcheck.cli.show import tell
-from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName
+from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, working
+from fieldcheck.query import parse
 from fieldcheck.tomography import Profile, Run, weaknesses
 from fieldcheck.tomography.figures import exhibits
 
@@ -29,7 +30,10 @@ def report(
     options.check_outputs(out)
     opened = Run.open(run, surrogate=surrogate)
     chosen = None if profile is None else Profile.from_file(profile)
-    whole, *others = (opened.ask(text, profile=chosen, level=level) for text in ("all", *(query or ())))
-    found = weaknesses(opened, level=level)
+    for text in query or ():
+        parse(text, opened.space)  # what is wrong with it is said at once
+    with working(opened):
+        whole, *others = (opened.ask(text, profile=chosen, level=level) for text in ("all", *(query or ())))
+        found = weaknesses(opened, level=level)
     pages.write_text(out, pages.tomography_page(whole, answers=others, exhibits=exhibits(opened, found)))
     tell(f"report: {out}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.tomography import (
     Executor,
+    Plan,
     Recipe,
     Run,
     Stopping,
@@ -31,6 +32,9 @@ from fieldcheck.tomography.quality import FILE, measure_quality
 FEATURES = ("auto", "model", "pixels", "letters")
 """Words for the features of a quality measure; anything else is a path."""
 
+FEW, LOW = 8, 0.6
+"""So many unperturbed inputs, and such a share of right answers, tell that something may be wrong."""
+
 
 def run(
     space: Annotated[Path, typer.Argument(metavar="SPACE", help="The space file; `tomography init` makes one.")],
@@ -41,29 +45,36 @@ def run(
     ] = None,
     plan: Annotated[str | None, typer.Option(help="spread, pairs, pairs:share=0.05, full, ordered, random.")] = None,
     stop: Annotated[str | None, typer.Option(help="Rule of --half-width: half-width, sequence, published.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was stopped, or extend a finished one.")
+    ] = False,
     trust: Annotated[
         bool, typer.Option("--trust", help="Run code that the space file names (pickles, checks).")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Run the tests of a plan, keeping every outcome; killed and resumed, the result is the same."""
+    """Run the tests of a plan, keeping every outcome; killed and resumed, the result is the same.
+
+    A finished run is extended by --resume with more --inferences, or a narrower --half-width.
+    """
     recipe = _with_options(read_recipe(space), inferences, half_width, plan, stop)
+    chosen, budget, rule = _plan(recipe), _budget(recipe), _rule(recipe)
     subject = of_recipe(recipe, trust=trust)
     for note in subject.notes:
         tell(f"note: {note}")
     with progress("inferences") as report:
         result = measure(
             subject,
-            plan=plans.build(str(recipe.plan.get("kind", "spread")), share=_share(recipe)),
-            budget=_budget(recipe),
-            rule=_rule(recipe),
+            plan=chosen,
+            budget=budget,
+            rule=rule,
             surrogate=recipe.surrogate,
             seed=recipe.seed,
             ordered=recipe.ordered,
             folder=out,
             resume=resume,
             progress=report,
+            tell=tell,
         )
     result.export()
     if recipe.quality:
@@ -91,6 +102,13 @@ def _with_options(
     return replace(recipe, plan=changed)
 
 
+def _plan(recipe: Recipe) -> Plan:
+    share = recipe.plan.get("share")
+    if share is not None and type(share) not in (int, float):
+        raise SpaceError(f"share = {share!r}", rule="a share of the tests of orders 3 and 4, as 0.05")
+    return plans.build(str(recipe.plan.get("kind", "spread")), share=share)
+
+
 def _budget(recipe: Recipe) -> int | None:
     found = recipe.plan.get("inferences")
     if found is not None and (type(found) is not int or found < 1):
@@ -105,13 +123,6 @@ def _rule(recipe: Recipe) -> Stopping | None:
     if width is not None and (type(width) not in (int, float) or width <= 0):
         raise SpaceError(f"half_width = {width!r}", rule="a share above 0, as 0.02")
     return stopping_rules.build(kind, width=width)
-
-
-def _share(recipe: Recipe) -> float | None:
-    found = recipe.plan.get("share")
-    if found is not None and type(found) not in (int, float):
-        raise SpaceError(f"share = {found!r}", rule="a share of the tests of orders 3 and 4, as 0.05")
-    return found
 
 
 def _add_quality(recipe: Recipe, executor: Executor | None, out: Path) -> None:
@@ -141,15 +152,29 @@ def _summary(run: Run, subject: Subject) -> dict[str, Any]:
             int(order): float(run.outcomes.held[orders == order].mean()) for order in np.unique(orders).tolist()
         },
         "model_share_of_cpu": subject.clock.share if subject.clock is not None else None,
+        "ending": None if run.ending is None else asdict(run.ending),
     }
+
+
+def _doubt(run: Run) -> None:
+    """Unperturbed inputs that are hardly ever right are mostly inputs that the model was not meant to get."""
+    held = run.outcomes.held[run.outcomes.tests == 0]
+    if len(held) >= FEW and held.mean() < LOW:
+        tell(
+            f"warning: only {held.sum():.0f} of {len(held):,} unperturbed inputs are right. If the model does better "
+            "elsewhere, look at the notes above, and at scale, layout and outputs in [model]"
+        )
 
 
 def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
     print(
         f"{summary['inferences']:,} inferences in {summary['tests_measured']:,} of {summary['tests']:,} tests, in {out}"
     )
+    for sentence in run.ending.sentences() if run.ending is not None else ():
+        print(sentence)
     rows = tuple((order, share) for order, share in summary["by_order"].items())
-    show_table(Table("run/orders", "Share of right answers by order", ("order", "measured"), rows))
+    show_table(Table("run/orders", "Right answers", ("order", "measured"), rows))
+    _doubt(run)
     share = summary["model_share_of_cpu"]
     if share is not None and not math.isnan(share):
         print(f"the model took {share:.0%} of the time, perturbing the rest")

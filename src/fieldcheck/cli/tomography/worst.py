@@ -9,7 +9,7 @@ import typer
 
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, show_table
-from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, band
+from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, band, working
 from fieldcheck.tomography import Run, weaknesses
 from fieldcheck.tomography.figures import tables
 
@@ -31,7 +31,9 @@ def worst(
     as_json: options.AsJson = False,
 ) -> None:
     """The weakest conditions, the strongest interactions, and the smallest combination that fails."""
-    found = weaknesses(Run.open(run, surrogate=surrogate), order=order, count=count, below=below, level=level)
+    opened = Run.open(run, surrogate=surrogate)
+    with working(opened):
+        found = weaknesses(opened, order=order, count=count, below=below, level=level)
     if as_json:
         show_json(asdict(found))
         return

@@ -1,6 +1,6 @@
 // The estimate and its interval over the labels.
 
-import {draw} from "./dom.js";
+import {count, draw} from "./dom.js";
 
 const WIDTH = 340, HEIGHT = 170;
 const LEFT = 46, RIGHT = 10, TOP = 10, BOTTOM = 26;
@@ -45,6 +45,6 @@ export function chart(points, {metric, sentence}) {
     draw("polygon", {class: "band", points: band}),
     draw("polyline", {class: "line", points: points.map(p => spot(p.labels, p.value)).join(" ")}),
     draw("circle", {class: "dot", cx: x(end.labels), cy: y(end.value), r: 4}),
-    draw("text", {class: "tick", x: LEFT, y: HEIGHT - 8}, `${first} labels`),
+    draw("text", {class: "tick", x: LEFT, y: HEIGHT - 8}, count(first, "label")),
     draw("text", {class: "tick", x: WIDTH - RIGHT, y: HEIGHT - 8, "text-anchor": "end"}, String(last)));
 }

@@ -42,6 +42,8 @@ class Desk {
     at("answer").replaceChildren(...this.answers.parts);
     at("show").hidden = !this.campaign.has_predictions || this.campaign.answers === "right-wrong";
     at("show").setAttribute("aria-pressed", String(this.showing));
+    // Items that are answered already may still come as new ones, by a request that overtakes the answers.
+    this.outbox.answered.forEach(item => this.done.add(item));
     this.outbox.deliver();
     this.render();
     this.fetch();

@@ -101,17 +101,19 @@ export class Panel {
     const left = progress.budget ? Math.max(0, progress.budget - progress.labelled - progress.skipped) : null;
     return make("div", {class: "to-go"},
       left !== null && make("p", {id: "to-go"}, left ? `${count(left, "label")} to go until the budget` : "The budget is spent"),
-      this.#aim());
+      this.#aim(left));
   }
 
-  #aim() {
+  /** left: labels that the budget leaves; null without a budget. */
+  #aim(left) {
     const {estimate} = this.state;
     if (estimate?.metric !== "accuracy" || !estimate.half) return null;
     const points = Number(this.#aimField.value) || 2;
     const wanted = labelsFor(points / 100, estimate);
     const more = Math.ceil(wanted - estimate.labels);
     const words = more > 0 ? ` points: about ${count(more, "more label")}` : " points: reached";
-    return make("p", {class: "aim"}, "± ", this.#aimField, words);
+    const over = more > 0 && left !== null && more > left ? ", more than the budget leaves" : "";
+    return make("p", {class: "aim"}, "± ", this.#aimField, words + over);
   }
 
   #found() {
