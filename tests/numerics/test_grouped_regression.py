@@ -54,24 +54,28 @@ def test_linear_variances_climb_to_the_most_evidence() -> None:
     assert evidence(best) > max(evidence(best * 1.3), evidence(best / 1.3))
 
 
-def logistic_rows(*, floor: float = 0.0, units: bool = False) -> Rows:
+def logistic_rows(*, guess: float = 0.0, guesses: int = 0, units: bool = False) -> Rows:
+    """A constant and three more columns; of guesses, none or the last one."""
     features = np.column_stack([np.ones(40), RNG.normal(size=(40, 3))])
     trials = RNG.integers(1, 5, size=40).astype(float)
-    held = RNG.binomial(trials.astype(int), floor + (1 - floor) * expit(features @ [0.3, 1.0, -1.0, 0.2])).astype(float)
+    held = RNG.binomial(trials.astype(int), guess + (1 - guess) * expit(features @ [0.3, 1.0, -1.0, 0.2])).astype(float)
     members = RNG.integers(0, 6, size=40) if units else None
-    return Rows(features, held, trials, np.array([-1, 0, 0, 0]), members, 7 if units else 0, floor)
+    return Rows(features, held, trials, np.array([-1, 0, 0, 0]), members, 7 if units else 0, guesses, guess)
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.1])
+@pytest.mark.parametrize(("guess", "guesses"), [(0.0, 0), (0.1, 0), (0.1, 1)])
 @pytest.mark.parametrize("units", [False, True])
-def test_the_mode_is_where_the_posterior_is_highest(floor: float, units: bool) -> None:
-    rows = logistic_rows(floor=floor, units=units)
+def test_the_mode_is_where_the_posterior_is_highest(guess: float, guesses: int, units: bool) -> None:
+    rows = logistic_rows(guess=guess, guesses=guesses, units=units)
     found = grouped_logistic.fit(rows, turns=200, tolerance=1e-7)
     deviations = np.r_[[WIDE], np.full(3, found.variances[0]), np.full(rows.unit_count, found.variances[-1])]
+    own = 4 - guesses
 
     def loss(both: np.ndarray) -> float:
-        logits = rows.features @ both[:4] + (both[4:][rows.units] if rows.units is not None else 0)
-        chance = floor + (1 - floor) * expit(logits)
+        logits = rows.features[:, :own] @ both[:own] + (both[4:][rows.units] if rows.units is not None else 0)
+        odds = rows.features[:, own:] @ both[own:4]
+        lucky = expit(np.log(guess / (1 - guess)) + odds) if guess else 0.0
+        chance = lucky + (1 - lucky) * expit(logits)
         fit = rows.held * np.log(chance) + (rows.trials - rows.held) * np.log1p(-chance)
         return float(0.5 * (both**2 / deviations).sum() - fit.sum())
 

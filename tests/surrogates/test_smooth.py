@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -11,6 +13,7 @@ from fieldcheck.core.surrogate import Evidence
 from fieldcheck.surrogates import Auto, Gp, Logistic, smooth
 from fieldcheck.surrogates.auto import _shares
 from fieldcheck.surrogates.regression_data import summed_up
+from fieldcheck.surrogates.regression_mean import MeanOverInputs
 
 from .subjects import Smooth, exact, space
 
@@ -64,18 +67,53 @@ def test_a_floor_is_kept() -> None:
     assert fitted.predict(np.arange(36))[0].min() >= 0.25
 
 
-def test_large_spaces_are_predicted_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+DEEP_SUBJECT = Smooth(3, 3, 3, 3, 3)
+
+
+def guessing(rows: int, *, seed: int = 0) -> Evidence:
+    """Five perturbations; four of five inputs of the first class are named right when they are not recognised."""
+    evidence = DEEP_SUBJECT.evidence(rows, seed=seed)
+    named = np.random.default_rng(seed).random(rows) < 0.8
+    lucky = named & (DEEP_SUBJECT.classes[evidence.outcomes.inputs] == 0)
+    held = np.where(lucky, 1.0, evidence.outcomes.held)
+    return replace(evidence, outcomes=replace(evidence.outcomes, held=held), guess=0.5)
+
+
+@pytest.mark.parametrize("evidence", [SUBJECT.evidence(1500), guessing(1500)], ids=["plain", "guessing"])
+@pytest.mark.parametrize("surrogate", [Logistic(features=60, length=6), Gp(features=60, length=4)])
+def test_large_spaces_are_predicted_everywhere(
+    monkeypatch: pytest.MonkeyPatch, surrogate: Logistic | Gp, evidence: Evidence
+) -> None:
     """The grid in single precision and the table of bands, against test by test."""
-    for surrogate in (Logistic(features=60, length=6), Gp(features=60, length=4)):
-        fitted = surrogate.fit(SUBJECT.evidence(1500), seed=0)
-        means, errors = fitted.predict(EVERY)
-        monkeypatch.setattr(smooth, "EXACT", 100)
-        again = surrogate.fit(SUBJECT.evidence(1500), seed=0)
-        fast_means, fast_errors = again.predict(EVERY)
-        monkeypatch.undo()
-        assert fast_means == pytest.approx(means, abs=2e-6)
-        # The table is a fit: what it says must be near in nearly all tests.
-        assert np.quantile(np.abs(np.log(fast_errors / errors)), 0.9) < 0.35
+    every = np.arange(evidence.space.size)
+    means, errors = surrogate.fit(evidence, seed=0).predict(every)
+    monkeypatch.setattr(smooth, "EXACT", 100)
+    fast_means, fast_errors = surrogate.fit(evidence, seed=0).predict(every)
+    assert fast_means == pytest.approx(means, abs=2e-6)
+    # The table is a fit: what it says must be near in nearly all tests.
+    assert np.quantile(np.abs(np.log(fast_errors / errors)), 0.9) < 0.35
+
+
+def test_guesses_are_told_from_recognition() -> None:
+    """Where nothing is recognised, robustness is .4: four fifths of one half of the inputs are guessed."""
+    first, second = (DEEP_SUBJECT.chances[:, DEEP_SUBJECT.classes == code].mean(axis=1) for code in (0, 1))
+    truth = (first + 0.8 * (1 - first) + second) / 2
+    fitted = Logistic(features=60, length=6).fit(guessing(4000), seed=0)
+    means, _ = fitted.predict(np.arange(len(truth)))
+    assert np.abs(means - truth).mean() < 0.03  # the truth itself has a spread of .07
+    assert abs(np.mean(means - truth)) < 0.015  # twice the standard error of 4,000 outcomes
+
+
+def test_gradients_are_those_of_the_mean() -> None:
+    predictor = Logistic(features=20, length=6).fit(guessing(1500), seed=0).predictor
+    assert isinstance(predictor, MeanOverInputs)
+    tests = np.arange(0, DEEP_SUBJECT.space.size, 200)
+    found = predictor.gradients(tests)
+    step = 1e-5
+    for at in range(found.shape[1]):
+        moved = [predictor.posterior.mean + sign * step * (np.arange(found.shape[1]) == at) for sign in (1, -1)]
+        up, down = (replace(predictor, posterior=replace(predictor.posterior, mean=one)).means(tests) for one in moved)
+        assert found[:, at] == pytest.approx((up - down) / (2 * step), abs=1e-7)
 
 
 def test_a_region_of_many_tests_is_thinned_evenly() -> None:

@@ -15,7 +15,7 @@ from fieldcheck.core.surrogate import Evidence
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.grouped_logistic import Posterior, fit
 from fieldcheck.surrogates.regression_basis import Basis
-from fieldcheck.surrogates.regression_data import RegressionData
+from fieldcheck.surrogates.regression_data import DEEP, RegressionData
 from fieldcheck.surrogates.regression_mean import MeanOverInputs
 from fieldcheck.surrogates.smooth import SmoothFit
 
@@ -26,8 +26,11 @@ WIDTH = 5.0
 PILOT_ROWS, PILOT_FEATURES = 6000, 100
 """Outcomes and terms of the fits that choose positions and length."""
 
-INFLATION = 1.4
+INFLATION, DEEP_INFLATION = 1.4, 1.7
 """Posterior standard deviations times this cover as they should; found on truths of nets and made-up ones."""
+
+MANY_ROWS = 10_000
+"""With more rows the fit is ended early: it hardly moves any more, and each turn takes its time."""
 
 WARP = 0.5
 """How far levels are moved: 0 leaves them evenly spaced, 1 spaces them by their effect alone."""
@@ -41,8 +44,10 @@ class Logistic:
     machine learning, 2006, ch. 3), as its leading terms on the grid; each level of each perturbation may deviate from
     it, which takes a cliff between two levels. The class of an input shifts and bends the function, and every input has
     an intercept of its own: labels and inputs are known, so this costs no inference, and what they explain is no longer
-    noise. Robustness is the mean over the classes and inputs of the data. Prior variances and the length scale are
-    chosen by evidence; levels are first moved apart where a pilot fit sees a large effect.
+    noise. Where many perturbations come together, an input that is no longer recognised may still be guessed right: how
+    often differs from class to class, because a model that sees nothing names its favourite, and changes smoothly with
+    the severities. Robustness is the mean over the classes and inputs of the data. Prior variances and the length scale
+    are chosen by evidence; levels are first moved apart where a pilot fit sees a large effect.
 
     A length scale that is long cannot follow a cliff that only some combinations have: look at the held-out rows.
 
@@ -73,10 +78,11 @@ class Logistic:
         rows = basis.rows(data)
         if start is not None and rows.units is not None:
             start = np.r_[start, 1.0]
-        posterior = fit(rows, start=start, turns=12)
-        predictor = MeanOverInputs(data.space, basis, posterior, data.shares, data.nodes(posterior), data.floor)
+        posterior = fit(rows, start=start, turns=12 if len(rows.held) > MANY_ROWS else 30)
+        predictor = MeanOverInputs(data.space, basis, posterior, data.shares, data.nodes(posterior), data.guess)
+        inflation = DEEP_INFLATION if len(data.space.axes) >= DEEP else INFLATION
         note = f"logistic: length scale {length:g} on axes of {WIDTH:g}, {len(basis.smooth)} smooth terms"
-        return LogisticFit(data.space, predictor, posterior.covariance, INFLATION, (note,), length)
+        return LogisticFit(data.space, predictor, posterior.covariance, inflation, (note,), length)
 
 
 @dataclass(frozen=True, eq=False)

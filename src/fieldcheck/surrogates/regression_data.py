@@ -15,6 +15,12 @@ from fieldcheck.numerics.grouped_logistic import Posterior
 SEPARATE = 40_000
 """With more rows than this the input itself is left out, and rows of the same test and class are counted together."""
 
+MOST_INPUTS = 5000
+"""With more inputs than this they are left out, too: so few rows each gain nothing and take most of the time."""
+
+DEEP = 5
+"""Perturbations from which on most tests leave nothing to recognise, so that guesses are worth terms of their own."""
+
 MOST_CLASSES = 250
 """With more classes than this they are left out: each needs a column."""
 
@@ -34,6 +40,8 @@ class RegressionData:
         Of each class among the inputs of the data.
     members
         Class of each unit.
+    guess
+        Chance of a right guess before anything was seen; 0 where guesses are left out.
     """
 
     space: Space
@@ -44,7 +52,7 @@ class RegressionData:
     units: IntArray | None
     shares: FloatArray
     members: IntArray
-    floor: float
+    guess: float
 
     @classmethod
     def of(cls, evidence: Evidence) -> RegressionData:
@@ -54,7 +62,8 @@ class RegressionData:
         members, units = _members(evidence)
         count = int(members.max()) + 1
         severities = evidence.space.severities(outcomes.tests)
-        together = len(outcomes) > SEPARATE or len(outcomes) < 2 * len(members)
+        together = len(outcomes) > SEPARATE or len(outcomes) < 2 * len(members) or len(members) > MOST_INPUTS
+        guessed = count == 1 or len(evidence.space.axes) >= DEEP
         return cls(
             evidence.space,
             severities,
@@ -64,7 +73,7 @@ class RegressionData:
             None if together else units,
             np.bincount(members, minlength=count) / len(members),
             members,
-            evidence.guess if count == 1 else 0.0,
+            evidence.guess if guessed else 0.0,
         )
 
     @property
@@ -125,7 +134,7 @@ def _members(evidence: Evidence) -> tuple[IntArray, IntArray]:
 def summed_up(values: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
     """Many values as a few: the means of equal slices of them, and the share of each.
 
-    The intercepts are taken at their mode, where the regression is calibrated: with their uncertainty added, inputs that
+    Intercepts are taken at their mode, where the regression is calibrated: with their uncertainty added, inputs that
     always pass and inputs that never do would both be drawn to the middle.
     """
     parts = np.array_split(np.sort(values), min(count, len(values)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,8 @@ import numpy.typing as npt
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics import special
-from fieldcheck.numerics.grouped_logistic import Posterior
+from fieldcheck.numerics.grid_features import GridFeatures
+from fieldcheck.numerics.grouped_logistic import Posterior, guessed
 from fieldcheck.surrogates.regression_basis import Basis
 
 CACHE = 65_536
@@ -26,55 +28,76 @@ class MeanOverInputs:
     posterior: Posterior
     shares: FloatArray
     nodes: list[tuple[FloatArray, FloatArray]]
-    floor: float
+    guess: float
 
     def everywhere(self) -> FloatArray:
         shared = self._shared_grid().astype(np.float32).ravel()
         total = np.zeros(self.space.size, dtype=np.float32)
         for code, share in enumerate(self.shares):
-            logits = shared if not self.basis.classes else shared + self._bend_grid(code)
+            logits = shared + self._grid(self.basis.bends, self._bend(code)) if self.basis.classes else shared
+            guess = self._guess_grid(code)
             for first in range(0, len(total), CACHE):
                 block = slice(first, first + CACHE)
+                known = np.zeros(len(total[block]), dtype=np.float32)
                 for value, weight in zip(*self.nodes[code], strict=True):
-                    total[block] += np.float32(share * weight) * _sigmoid(logits[block] + np.float32(value))
-        return np.asarray(self.floor + (1 - self.floor) * total)
+                    known += np.float32(weight) * _sigmoid(logits[block] + np.float32(value))
+                total[block] += np.float32(share) * _either(known, guess[block])
+        return np.asarray(total, dtype=np.float64)
 
     def means(self, tests: IntArray) -> FloatArray:
-        total = sum(chance for chance, _ in self._by_class(tests))
-        return np.asarray(self.floor + (1 - self.floor) * total)
+        return np.asarray(sum(part.chance for part in self._by_class(tests)))
 
     def gradients(self, tests: IntArray) -> FloatArray:
         severities = self.space.severities(tests)
-        slopes = [slope for _, slope in self._by_class(tests)]
-        parts = [self.basis.shared(severities) * np.sum(slopes, axis=0)[:, None]]
+        found = self._by_class(tests)
+        parts = [self.basis.shared(severities) * np.sum([part.slope for part in found], axis=0)[:, None]]
         if self.basis.classes:
             bends = self.basis.bends.rows(severities)
-            parts += [bends * slope[:, None] for slope in slopes]
-        return np.asarray((1 - self.floor) * np.column_stack(parts))
+            parts += [bends * part.slope[:, None] for part in found]
+        guesses = self.basis.guesses.rows(severities)
+        return np.column_stack([*parts, *(guesses * part.guess_slope[:, None] for part in found)])
 
-    def _by_class(self, tests: IntArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Per class, chance and its derivative in the logit, both times the share of the class."""
+    def _by_class(self, tests: IntArray) -> list[_Part]:
         severities = self.space.severities(tests)
         logits = self.basis.shared(severities) @ self.posterior.mean[: self.basis.first_class]
-        bends = self.basis.bends.rows(severities)
-        return [self._averaged(logits + self._bent(bends, code), code) for code in range(len(self.shares))]
+        bends, guesses = self.basis.bends.rows(severities), self.basis.guesses.rows(severities)
+        return [
+            self._part(
+                code,
+                logits + bends @ self._bend(code) if self.basis.classes else logits,
+                guessed(guesses @ self._guess(code), self.guess),
+            )
+            for code in range(len(self.shares))
+        ]
 
-    def _bent(self, bends: FloatArray, code: int) -> FloatArray | float:
-        return np.asarray(bends @ self._own(code)) if self.basis.classes else 0.0
-
-    def _averaged(self, logits: FloatArray, code: int) -> tuple[FloatArray, FloatArray]:
+    def _part(self, code: int, logits: FloatArray, guess: FloatArray) -> _Part:
         values, weights = self.nodes[code]
         chances = special.expit(logits[:, None] + values)
+        known, slope = chances @ weights, (chances * (1 - chances)) @ weights
         share = self.shares[code]
-        return share * chances @ weights, share * (chances * (1 - chances)) @ weights
+        return _Part(
+            share * _either(known, guess), share * (1 - guess) * slope, share * (1 - known) * guess * (1 - guess)
+        )
 
-    def _own(self, code: int) -> FloatArray:
+    def _bend(self, code: int) -> FloatArray:
         """Coefficients of a class."""
-        first = self.basis.first_class + code * len(self.basis.bends)
-        return self.posterior.mean[first : first + len(self.basis.bends)]
+        return self._of_class(self.basis.first_class, len(self.basis.bends), code)
 
-    def _bend_grid(self, code: int) -> npt.NDArray[np.float32]:
-        return self.basis.bends.expand(self._own(code)).astype(np.float32).ravel()
+    def _guess(self, code: int) -> FloatArray:
+        """Coefficients of a class for its guess."""
+        return self._of_class(self.basis.first_guess, len(self.basis.guesses), code)
+
+    def _of_class(self, first: int, size: int, code: int) -> FloatArray:
+        return self.posterior.mean[first + code * size : first + (code + 1) * size]
+
+    def _guess_grid(self, code: int) -> npt.NDArray[np.float32]:
+        if not len(self.basis.guesses):
+            return np.broadcast_to(np.float32(self.guess), self.space.size)
+        usual = np.float32(np.log(self.guess / (1 - self.guess)))
+        return _sigmoid(self._grid(self.basis.guesses, self._guess(code)) + usual)
+
+    def _grid(self, features: GridFeatures, coefficients: FloatArray) -> npt.NDArray[np.float32]:
+        return features.expand(coefficients).astype(np.float32).ravel()
 
     def _shared_grid(self) -> FloatArray:
         mean = self.posterior.mean
@@ -83,6 +106,20 @@ class MeanOverInputs:
         for axis, effect in enumerate(levels):
             grid += effect.reshape([-1 if at == axis else 1 for at in range(len(levels))])
         return np.asarray(grid)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Of one class: chance, and its derivatives in the logits of the known and of the guess, times its share."""
+
+    chance: FloatArray
+    slope: FloatArray
+    guess_slope: FloatArray
+
+
+def _either(known: npt.NDArray[Any], guess: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Chance that the input is recognised, or else guessed."""
+    return np.asarray(guess + (1 - guess) * known)
 
 
 def _sigmoid(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -23,6 +23,9 @@ LISTED = 20_000_000
 CANDIDATES = 4000
 """Tests among which a space-filling subset is looked for."""
 
+UNIFORM = 8
+"""Of so many rows in a space too large to touch, one is uniform over all tests, the others over the orders."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -73,9 +76,9 @@ class Spread:
     """Few inputs in many tests of all orders; the inputs of different rows are independent.
 
     Where the budget allows, every test gets the same number of inputs, give or take one. A larger space is drawn from:
-    half of the rows uniform over all tests, half with the order uniform and then a random test of that order, so that
-    the few tests of low order are not lost. A surrogate that smooths over neighbouring tests makes more of this than of
-    many inputs in few tests.
+    one row in eight uniform over all tests, the others with the order uniform and then a random test of that order, so
+    that the few tests of low order are not lost. A surrogate that smooths over neighbouring tests makes more of this
+    than of many inputs in few tests.
     """
 
     name: ClassVar[str] = "spread"
@@ -230,7 +233,7 @@ def _others(tests: IntArray, place: IntArray, inputs: int, seed: int) -> IntArra
 
 
 def _drawn(space: Space, inputs: int, budget: int, seed: int) -> Rows:
-    """Half uniform over the space, half uniform over the orders: the first rows of one sequence that differ.
+    """Some uniform over the space, the others over the orders: the first rows of one sequence that differ.
 
     A larger budget has the rows of a smaller one first.
     """
@@ -253,7 +256,7 @@ def _mixture(space: Space, places: IntArray, seed: int) -> IntArray:
     uniform = space.numbers((draws.uniforms(len(shape)) * shape).astype(np.int64))
     orders = draws.below(len(shape) + 1, lane=1)[:, 0]
     by_order = _of_order(space, orders, Draws.of(seed, "spread/orders/0", places, 0))
-    return np.where(places % 2 == 0, uniform, by_order)
+    return np.where(places % UNIFORM == 0, uniform, by_order)
 
 
 def _of_order(space: Space, orders: IntArray, draws: Draws) -> IntArray:
@@ -271,7 +274,7 @@ def draw_chance(space: Space, tests: IntArray) -> FloatArray:
     ways = np.array([math.comb(axes, order) for order in range(axes + 1)], dtype=np.float64)
     levels = np.where(severities > 0, np.array([axis.levels for axis in space.axes], dtype=np.float64), 1.0)
     by_order = 1 / ((axes + 1) * ways[np.count_nonzero(severities, axis=1)] * levels.prod(axis=1))
-    return np.asarray(0.5 / space.size + 0.5 * by_order)
+    return np.asarray((1 / space.size + (UNIFORM - 1) * by_order) / UNIFORM)
 
 
 def _same_inputs(tests: IntArray, inputs: int, budget: int | None, seed: int) -> Rows:
