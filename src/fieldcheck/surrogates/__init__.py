@@ -31,5 +31,5 @@ __all__ = [
 
 registry: Registry[Surrogate] = Registry(
     "surrogate", "fieldcheck.surrogates", Auto, Logistic, Gp, Boosting, Closure, Independence, Mlp, Forest,
-    error=SpaceError, hint="",
+    error=SpaceError, hint="fieldcheck tomography list surrogates",
 )  # fmt: skip
