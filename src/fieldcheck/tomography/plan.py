@@ -24,7 +24,7 @@ CANDIDATES = 4000
 """Tests among which a space-filling subset is looked for."""
 
 UNIFORM = 8
-"""Of so many rows in a space too large to touch, one is uniform over all tests, the others over the orders."""
+"""Of so many rows in a space too large to touch, one is uniform over all tests; the others take an order first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +76,9 @@ class Spread:
     """Few inputs in many tests of all orders; the inputs of different rows are independent.
 
     Where the budget allows, every test gets the same number of inputs, give or take one. A larger space is drawn from:
-    one row in eight uniform over all tests, the others with the order uniform and then a random test of that order, so
-    that the few tests of low order are not lost. A surrogate that smooths over neighbouring tests makes more of this
-    than of many inputs in few tests.
+    one row in eight uniform over all tests, the others by order first, low ones more often, and then a random test of
+    that order: most that can be learnt is where few perturbations come together. A surrogate that smooths over
+    neighbouring tests makes more of this than of many inputs in few tests.
     """
 
     name: ClassVar[str] = "spread"
@@ -233,7 +233,7 @@ def _others(tests: IntArray, place: IntArray, inputs: int, seed: int) -> IntArra
 
 
 def _drawn(space: Space, inputs: int, budget: int, seed: int) -> Rows:
-    """Some uniform over the space, the others over the orders: the first rows of one sequence that differ.
+    """Some uniform over the space, the others by order: the first rows of one sequence that differ.
 
     A larger budget has the rows of a smaller one first.
     """
@@ -254,9 +254,15 @@ def _mixture(space: Space, places: IntArray, seed: int) -> IntArray:
     shape = np.array(space.shape)
     draws = Draws.of(seed, "spread/tests/0", places, 0)
     uniform = space.numbers((draws.uniforms(len(shape)) * shape).astype(np.int64))
-    orders = draws.below(len(shape) + 1, lane=1)[:, 0]
+    weights = _order_weights(len(shape))
+    orders = np.searchsorted(np.cumsum(weights), draws.below(int(weights.sum()), lane=1)[:, 0], side="right")
     by_order = _of_order(space, orders, Draws.of(seed, "spread/orders/0", places, 0))
     return np.where(places % UNIFORM == 0, uniform, by_order)
+
+
+def _order_weights(axes: int) -> IntArray:
+    """How often each order is taken, from 0 on: 2 for the highest, one more for each below; 2 for order 0, one test."""
+    return np.array([2, *range(axes + 1, 1, -1)], dtype=np.int64)
 
 
 def _of_order(space: Space, orders: IntArray, draws: Draws) -> IntArray:
@@ -273,7 +279,8 @@ def draw_chance(space: Space, tests: IntArray) -> FloatArray:
     axes = len(space.axes)
     ways = np.array([math.comb(axes, order) for order in range(axes + 1)], dtype=np.float64)
     levels = np.where(severities > 0, np.array([axis.levels for axis in space.axes], dtype=np.float64), 1.0)
-    by_order = 1 / ((axes + 1) * ways[np.count_nonzero(severities, axis=1)] * levels.prod(axis=1))
+    share = _order_weights(axes) / _order_weights(axes).sum() / ways
+    by_order = share[np.count_nonzero(severities, axis=1)] / levels.prod(axis=1)
     return np.asarray((1 / space.size + (UNIFORM - 1) * by_order) / UNIFORM)
 
 
