@@ -89,6 +89,15 @@ def test_few_and_one_sided_outcomes_are_no_reason_to_fail(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_one_perturbation_is_enough(name: str) -> None:
+    """With so many levels that ``auto`` tries all of its candidates."""
+    subject = Smooth(24)
+    means, errors = build(name).fit(subject.evidence(2000), seed=0).predict(np.arange(25))
+    assert means.mean() == pytest.approx(subject.truth.mean(), abs=0.05)  # five standard errors of 2,000 outcomes
+    assert np.all(errors > 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_nothing_measured_is_refused(name: str) -> None:
     none = np.zeros(0, dtype=np.int64)
     with pytest.raises(FieldcheckError):

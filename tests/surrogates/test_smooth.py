@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from fieldcheck.core.space import Outcomes
 from fieldcheck.core.surrogate import Evidence
-from fieldcheck.surrogates import Auto, Gp, Logistic, smooth
+from fieldcheck.surrogates import Auto, Gp, Logistic, regression_data, smooth
 from fieldcheck.surrogates.auto import _shares
 from fieldcheck.surrogates.regression_data import summed_up
 from fieldcheck.surrogates.regression_mean import MeanOverInputs
@@ -111,8 +111,8 @@ def test_gradients_are_those_of_the_mean() -> None:
     found = predictor.gradients(tests)
     step = 1e-5
     for at in range(found.shape[1]):
-        moved = [predictor.posterior.mean + sign * step * (np.arange(found.shape[1]) == at) for sign in (1, -1)]
-        up, down = (replace(predictor, posterior=replace(predictor.posterior, mean=one)).means(tests) for one in moved)
+        moved = [predictor.coefficients + sign * step * (np.arange(found.shape[1]) == at) for sign in (1, -1)]
+        up, down = (replace(predictor, coefficients=one).means(tests) for one in moved)
         assert found[:, at] == pytest.approx((up - down) / (2 * step), abs=1e-7)
 
 
@@ -139,12 +139,27 @@ def test_millions_of_tests() -> None:
     assert errors.shape == means.shape
 
 
-def test_intercepts_summed_up_keep_their_mean() -> None:
-    values, weights = summed_up(np.array([4.0, -1.0, 0.0, 1.0, 0.5]), 2)
-    assert values.tolist() == [-1 / 6, 2.5]  # of the lower three and of the upper two
-    assert weights.tolist() == [0.6, 0.4]
+def test_intercepts_summed_up_have_thin_ends() -> None:
+    values, weights = summed_up(np.arange(16.0)[::-1], 4)
+    # A quarter turn is cut into four: (1 - cos 45°) / 2 of 16 is 2.3, and a half is 8.
+    assert values.tolist() == [0.5, 4.5, 10.5, 14.5]
+    assert weights.tolist() == [2 / 16, 6 / 16, 6 / 16, 2 / 16]
     few, shares = summed_up(np.array([3.0, 1.0]), 6)
     assert (few.tolist(), shares.tolist()) == ([1.0, 3.0], [0.5, 0.5])
+
+
+def test_a_few_inputs_that_fail_have_their_part_in_the_bands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most inputs never fail, one in fifty at half of the tests: bands as if each had a slice of its own."""
+    where = space(5, 5, 5)
+    rng = np.random.default_rng(0)
+    inputs, tests = rng.integers(0, 200, 4000), rng.integers(0, where.size, 4000)
+    fails = (inputs % 50 == 0) & (where.severities(tests).sum(axis=1) > 7)
+    evidence = Evidence(where, Outcomes(tests, inputs, 1.0 - fails))
+    among = np.arange(0, where.size, 7)
+    found = Logistic(features=60, length=6).fit(evidence, seed=0).predict(among)[1]
+    monkeypatch.setattr(regression_data, "summed_up", lambda values, _: (values, np.full(len(values), 1 / len(values))))
+    wanted = Logistic(features=60, length=6).fit(evidence, seed=0).predict(among)[1]
+    assert np.median(found / wanted) == pytest.approx(1, abs=0.2)  # with slices of equal size .1
 
 
 def test_inputs_that_always_pass_or_never_do_stay_apart() -> None:

@@ -11,6 +11,7 @@ from fieldcheck.surrogates.closure import Closure
 from fieldcheck.surrogates.forest import Forest
 from fieldcheck.surrogates.gp import Gp
 from fieldcheck.surrogates.independence import Independence
+from fieldcheck.surrogates.kept import fitted
 from fieldcheck.surrogates.logistic import Logistic
 from fieldcheck.surrogates.measured import anytime_interval, measured_interval
 from fieldcheck.surrogates.mlp import Mlp
@@ -25,6 +26,7 @@ __all__ = [
     "Logistic",
     "Mlp",
     "anytime_interval",
+    "fitted",
     "measured_interval",
     "registry",
 ]

@@ -57,7 +57,9 @@ def close(space: Space, low: LowOrders, tests: IntArray, *, guess: float) -> Flo
         logs = logs - np.where(at_work[:, axis], (order - 2) * terms, 0.0)
     lowest = np.where(order >= 2, 1.0, np.inf)
     for (a, b), table in low.pairs.items():
-        both = at_work[:, a] & at_work[:, b] & (a != b)
+        if a == b:  # a single perturbation has no pairs
+            continue
+        both = at_work[:, a] & at_work[:, b]
         rates = table[severities[:, a], severities[:, b]]
         logs = logs + np.where(both, _log_above(rates, guess, low.inputs), 0.0)
         lowest = np.where(both, np.minimum(lowest, rates), lowest)

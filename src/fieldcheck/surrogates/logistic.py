@@ -26,7 +26,7 @@ WIDTH = 5.0
 PILOT_ROWS, PILOT_FEATURES = 6000, 100
 """Outcomes and terms of the fits that choose positions and length."""
 
-INFLATION, DEEP_INFLATION = 1.4, 1.7
+INFLATION, DEEP_INFLATION = 1.4, 1.6
 """Posterior standard deviations times this cover as they should; found on truths of nets and made-up ones."""
 
 MANY_ROWS = 10_000
@@ -79,7 +79,7 @@ class Logistic:
         if start is not None and rows.units is not None:
             start = np.r_[start, 1.0]
         posterior = fit(rows, start=start, turns=12 if len(rows.held) > MANY_ROWS else 30)
-        predictor = MeanOverInputs(data.space, basis, posterior, data.shares, data.nodes(posterior), data.guess)
+        predictor = MeanOverInputs(data.space, basis, posterior.mean, data.shares, data.nodes(posterior), data.guess)
         inflation = DEEP_INFLATION if len(data.space.axes) >= DEEP else INFLATION
         note = f"logistic: length scale {length:g} on axes of {WIDTH:g}, {len(basis.smooth)} smooth terms"
         return LogisticFit(data.space, predictor, posterior.covariance, inflation, (note,), length)
@@ -89,6 +89,7 @@ class Logistic:
 class LogisticFit(SmoothFit):
     """A fitted regression and the length scale that it has."""
 
+    predictor: MeanOverInputs
     length: float = 0.0
 
 

@@ -24,7 +24,7 @@ DEEP = 5
 MOST_CLASSES = 250
 """With more classes than this they are left out: each needs a column."""
 
-NODES = 60
+NODES = 80
 """Values of the input's intercept that its distribution is summed up in, all classes together."""
 
 
@@ -132,10 +132,12 @@ def _members(evidence: Evidence) -> tuple[IntArray, IntArray]:
 
 
 def summed_up(values: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
-    """Many values as a few: the means of equal slices of them, and the share of each.
+    """Many values as a few: the means of slices of them, thin ones at both ends, and the share of each.
 
-    Intercepts are taken at their mode, where the regression is calibrated: with their uncertainty added, inputs that
-    always pass and inputs that never do would both be drawn to the middle.
+    The ends matter: where nearly all inputs pass, the few that do not decide. Intercepts are taken at their mode, where
+    the regression is calibrated: with their uncertainty added, inputs that always pass and inputs that never do would
+    both be drawn to the middle.
     """
-    parts = np.array_split(np.sort(values), min(count, len(values)))
+    bounds = np.round(len(values) * (1 - np.cos(np.pi * np.arange(count + 1) / count)) / 2).astype(np.int64)
+    parts = [part for part in np.split(np.sort(values), bounds[1:-1]) if len(part)]
     return np.array([part.mean() for part in parts]), np.array([len(part) for part in parts]) / len(values)

@@ -12,7 +12,7 @@ from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics import special
 from fieldcheck.numerics.grid_features import GridFeatures
-from fieldcheck.numerics.grouped_logistic import Posterior, guessed
+from fieldcheck.numerics.grouped_logistic import guessed
 from fieldcheck.surrogates.regression_basis import Basis
 
 CACHE = 65_536
@@ -21,11 +21,17 @@ CACHE = 65_536
 
 @dataclass(frozen=True, eq=False)
 class MeanOverInputs:
-    """The mean over classes and inputs; see ``smooth.Predictor``."""
+    """The mean over classes and inputs; see ``smooth.Predictor``.
+
+    coefficients
+        In the order of the columns of the basis.
+    shares, nodes
+        Per class: its share of the inputs, and a few values of the input's intercept with their weights.
+    """
 
     space: Space
     basis: Basis
-    posterior: Posterior
+    coefficients: FloatArray
     shares: FloatArray
     nodes: list[tuple[FloatArray, FloatArray]]
     guess: float
@@ -59,7 +65,7 @@ class MeanOverInputs:
 
     def _by_class(self, tests: IntArray) -> list[_Part]:
         severities = self.space.severities(tests)
-        logits = self.basis.shared(severities) @ self.posterior.mean[: self.basis.first_class]
+        logits = self.basis.shared(severities) @ self.coefficients[: self.basis.first_class]
         bends, guesses = self.basis.bends.rows(severities), self.basis.guesses.rows(severities)
         return [
             self._part(
@@ -88,7 +94,7 @@ class MeanOverInputs:
         return self._of_class(self.basis.first_guess, len(self.basis.guesses), code)
 
     def _of_class(self, first: int, size: int, code: int) -> FloatArray:
-        return self.posterior.mean[first + code * size : first + (code + 1) * size]
+        return self.coefficients[first + code * size : first + (code + 1) * size]
 
     def _guess_grid(self, code: int) -> npt.NDArray[np.float32]:
         if not len(self.basis.guesses):
@@ -100,7 +106,7 @@ class MeanOverInputs:
         return features.expand(coefficients).astype(np.float32).ravel()
 
     def _shared_grid(self) -> FloatArray:
-        mean = self.posterior.mean
+        mean = self.coefficients
         grid = mean[0] + self.basis.smooth.expand(mean[1 : self.basis.first_level])
         levels = np.split(mean[self.basis.first_level : self.basis.first_class], np.cumsum(self.space.shape)[:-1])
         for axis, effect in enumerate(levels):
