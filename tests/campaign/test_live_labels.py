@@ -309,7 +309,7 @@ def test_a_tie_goes_back_for_one_more(tmp_path: Path) -> None:
     assert (progress.labelled, progress.disputed, progress.complete, progress.agreement) == (9, 1, False, 0.9)
     estimate = campaign.estimate()
     assert estimate.labels == 9
-    assert "if wrong on all" in " ".join(estimate.warnings)
+    assert "people disagree on 1 item" in estimate.warnings[0]
     assert campaign.ask("Ann") == campaign.ask("Bob") == []
     assert campaign.ask("Cy", n=5) == [order[3]]
     campaign.tell(order[3], "wrong", by="Cy")
@@ -368,6 +368,38 @@ def test_nonresponse_by_hand(tmp_path: Path) -> None:
     assert found.if_right.labels == 10
     assert "2 items could not be labelled" in campaign.estimate().warnings[0]
     assert campaign.progress().skipped == 2
+
+
+def test_items_in_dispute_are_counted_with_those_that_nobody_could_label(tmp_path: Path) -> None:
+    """Of ten items one is lost and one disputed: what is said about the bounds counts both, as the bounds do."""
+    campaign = start(tmp_path, animals(), "srs", budget=10)
+    items = told(campaign, ["right"] * 9 + ["unclear"])
+    campaign.tell(items[0], other(animals(), items[0]), by="Bob")
+    found = campaign.nonresponse()
+    assert found is not None
+    assert (found.count, found.disputed, found.reasons) == (2, 1, {"unclear": 1})
+    assert found.if_wrong is not None
+    assert found.if_wrong.value == pytest.approx(8 / 10, abs=1e-12)
+    assert campaign.estimate().warnings[0] == (
+        "1 item could not be labelled, and people disagree on 1 item: the estimate takes them to be like the labelled "
+        "ones; 100.0% if the model is right on all of them, 80.0% if wrong"
+    )
+    campaign.tell(items[-1], "right", by="Ann")
+    found = campaign.nonresponse()
+    assert found is not None
+    assert (found.count, found.disputed, found.reasons) == (1, 1, {})
+    assert campaign.estimate().warnings[0].startswith("people disagree on 1 item: the estimate takes it to be like")
+
+
+def test_what_one_of_two_people_labelled_is_begun(tmp_path: Path) -> None:
+    campaign = start(tmp_path, animals(), "srs", budget=4, labels_per_item=2)
+    first, second, third, _ = campaign.ask("Ann", n=4)
+    campaign.tell(first, "cat", by="Ann")
+    campaign.skip(second, by="Ann")
+    campaign.tell(third, "cat", by="Ann")
+    campaign.tell(third, "cat", by="Bob")
+    progress = campaign.progress()
+    assert (progress.begun, progress.open, progress.labelled) == (2, 3, 1)
 
 
 def test_nonresponse_of_numbers_has_no_worst_case(tmp_path: Path) -> None:

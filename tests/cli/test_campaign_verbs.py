@@ -331,6 +331,16 @@ def test_a_pool_that_was_moved_is_named_again(run: Run, tea: Path, tmp_path: Pat
     assert run("status", "c.db").code == 0
 
 
+def test_several_people_for_each_item_are_spoken_of(run: Run, tea: Path) -> None:
+    begun = start(run, tea, "--design", "srs", "--labels-per-item", 2, budget=4)
+    assert "4 items with 2 labels each" in begun.out
+    run("next", "c.db", "-n", 1, "--out", "a.csv", "--by", "Ada")
+    rewrite(Path("a.csv"), [{**read(Path("a.csv"))[0], "label": "?"}])
+    run("import", "c.db", "a.csv")
+    assert "1 item waits for more of its 2 people" in run("status", "c.db").out
+    assert json.loads(run("status", "c.db", "--json").out)["begun"] == 1
+
+
 def test_one_of_a_thing_is_one_thing(run: Run, tea: Path) -> None:
     start(run, tea, "--design", "srs", budget=2)
     assert run("next", "c.db", "-n", 1, "--out", "a.csv").out.startswith("1 item to label")

@@ -114,6 +114,36 @@ def test_everything_that_belongs_to_a_campaign_is_there(campaign: Campaign) -> N
         assert part in text, part
 
 
+def test_the_command_to_start_again_names_the_pool_where_it_is_now(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    was, now = tmp_path / "data" / "pool.csv", tmp_path / "elsewhere.csv"
+    was.write_text(
+        "id,text,prediction,confidence\n"
+        + "".join(f"i{at},t,{'cat' if at % 2 else 'dog'},0.{at + 10}\n" for at in range(40))
+    )
+    Campaign.create(tmp_path / "c.db", was, "srs", budget=10).disconnect()
+    was.rename(now)
+    for pool in (now, None):
+        with Campaign.open(tmp_path / "c.db", pool=pool) as campaign:
+            label(campaign)
+            text = words_of(campaign_page(campaign))
+        assert f"fieldcheck start {now.resolve()} " in text
+        assert str(was) not in text
+
+
+def test_items_in_dispute_are_named_where_the_bounds_are(tmp_path: Path) -> None:
+    with make(tmp_path, design="srs", labels_per_item=2) as campaign:
+        for by in ("Ann", "Bob"):
+            label(campaign, by=by)
+        first = next(iter(campaign.state.items.values()))
+        campaign.tell(first.id, "cat" if first.label != "cat" else "dog", by="Bob")
+        text = words_of(campaign_page(campaign))
+    assert "On 1 item people disagree. The estimate takes it to be like the labelled ones" in text
+    assert "1 items in dispute" not in text
+    assert "No answer" in text
+    assert "(no reason given)" not in text
+
+
 def test_the_verdict_is_that_of_the_check(campaign: Campaign) -> None:
     interval = campaign.estimate().interval
     middle = (interval.low + interval.high) / 2

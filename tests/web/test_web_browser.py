@@ -255,6 +255,66 @@ def test_two_people_label_the_same_items_at_once_where_two_are_wanted(start: Sta
     assert site.campaign.progress().annotators == {"Ada": 4, "Bob": 4}
 
 
+def test_who_disagrees_is_told_that_another_person_is_wanted(start: Start, visit: Visit) -> None:
+    site = start(budget=2, design="srs", labels_per_item=2)
+    ada, bob = (visit(site, name=name) for name in ("Ada", "Bob"))
+    for key in "11":
+        ada.keyboard.press(key)
+    wait_saved(ada)
+    wait_text(ada, ".chips li", "2.*waiting for more people")
+    assert ada.inner_text("#to-go") == "2 items to go until the budget"
+    for key in "12":
+        bob.keyboard.press(key)
+    for page in (ada, bob):
+        page.wait_for_selector("[data-why=others]")
+        wait_text(page, ".rest", "1 item waits for another person, because people disagree")
+    assert ada.inner_text("#to-go") == "1 item to go until the budget"
+
+
+def test_the_items_of_somebody_who_left_come_to_a_page_that_waits(start: Start, visit: Visit) -> None:
+    site = start(budget=2, design="srs", lease_seconds=3)
+    left = site.campaign.ask("Bob", n=2)
+    page = visit(site)
+    assert shown(page) == left[0]
+
+
+def test_two_people_in_one_browser(start: Start, visit: Visit) -> None:
+    site = start(budget=4, design="srs", labels_per_item=2)
+    page = visit(site)
+    item = answer(page)
+    wait_text(page, "#last", f"^Before: {item}")
+    wait_saved(page)
+    page.route("**/api/label", lambda route: route.abort())  # the second label of Ada stays in the browser
+    second = answer(page)
+    wait_text(page, "#saved", "1 label waiting")
+    page.click("#who")
+    page.fill("#name-field", "Bob")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    page.wait_for_selector("#item .id")
+    assert shown(page) == item  # what Ada labelled, Bob may label too, and cannot take back
+    assert page.inner_text("#last") == ""
+    assert page.locator("#undo").is_disabled()
+    page.unroute("**/api/label")
+    answer(page)
+    assert answer(page) == second
+    wait_until(page, lambda: site.campaign.refresh().items[second].done)
+    assert site.campaign.progress().annotators == {"Ada": 2, "Bob": 2}
+
+
+def test_the_gallery_follows_corrections(start: Start, visit: Visit) -> None:
+    site = start()
+    page = visit(site)
+    item = shown(page)
+    said = site.campaign.prediction_of(site.campaign.state.items[item].position)
+    first, second = (name for name in CLASSES if name != said)
+    page.click(f".choice:has-text('{first}')")
+    wait_text(page, ".gallery li", f"{first}, not {said}")
+    site.campaign.tell(item, second, by="Ada")
+    wait_text(page, ".gallery li", f"{second}, not {said}")
+    assert page.locator(".gallery li").count() == 1
+
+
 def test_scripts_in_items_do_not_run(start: Start, visit: Visit) -> None:
     site = start(animals(text=[SCRIPT] * 200), title=SCRIPT)
     page = visit(site, name=SCRIPT[:70])
@@ -333,3 +393,26 @@ def test_predictions_come_after_a_warning(start: Start, visit: Visit) -> None:
     page.wait_for_selector("#said")
     position = site.campaign.state.items[shown(page)].position
     assert page.inner_text("#said") == f"The model says {site.campaign.prediction_of(position)}"
+
+
+def test_predictions_that_are_wanted_while_items_are_under_way(start: Start, visit: Visit) -> None:
+    site = start()
+    page = visit(site)
+    late: list[Any] = []
+
+    def hold(route: Any) -> None:
+        late.append(route)
+
+    page.route("**/api/next", hold, times=1)
+    done = [answer(page) for _ in range(3)]
+    wait_until(page, lambda: bool(late))
+    page.click("#show")
+    page.click("text=Show it")
+    late[0].continue_()
+    for _ in range(6):
+        page.wait_for_selector("#said")
+        position = site.campaign.state.items[shown(page)].position
+        assert page.inner_text("#said") == f"The model says {site.campaign.prediction_of(position)}"
+        done.append(answer(page))
+        wait_saved(page)
+    assert len(set(done)) == 9

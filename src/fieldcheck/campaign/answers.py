@@ -12,7 +12,7 @@ from fieldcheck.core.errors import LabelError
 from fieldcheck.core.labels import PLAIN, RIGHT, WRONG
 from fieldcheck.core.words import counted
 
-Meaning = Literal["as read", "right", "wrong", "lost"]
+Meaning = Literal["as read", "right", "wrong", "lost", "disputed"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Answer:
 
     meant
         ``as read``: what the text says. A live campaign knows when a label is given whether it says that the model is
-        right or wrong, or that the item cannot be labelled, whatever the classes are called.
+        right or wrong, or that the item cannot be labelled, whatever the classes are called; and where people disagree.
     """
 
     id: str
@@ -35,9 +35,9 @@ LOST = frozenset({"skip", "skipped", "?", "unclear", "unknown", "cannot say"})
 
 
 def is_lost(answer: Answer, classes: Sequence[str]) -> bool:
-    """True where the answer is that there is none, unless it names a class."""
+    """True where the answer is that there is none, or none yet, unless it names a class."""
     if answer.meant != "as read":
-        return answer.meant == "lost"
+        return answer.meant in ("lost", "disputed")
     return answer.text.lower() in LOST and answer.text not in classes
 
 

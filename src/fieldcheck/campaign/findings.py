@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,12 @@ class Findings(Journal):
         return self._design
 
     @property
+    def pool_place(self) -> str:
+        """The file that the pool was read from; where it was not one, the file that it was at the start, if any."""
+        file = self.pool.origin.file
+        return str(Path(file).resolve()) if file else self.settings.pool_file
+
+    @property
     def items_folder(self) -> Path | None:
         """The folder of the items' files, where there is one and it can be found."""
         return find(Place(self.settings.items, self.settings.items_beside), file_of(self._store))
@@ -95,7 +102,7 @@ class Findings(Journal):
             ids=tuple(state.items),
             predictions=tuple(self.prediction_of(at) for at in positions) if known else None,  # type: ignore[misc]
             classes=self.settings.classes,
-            pool_file=self.settings.pool_file,
+            pool_file=self.pool_place,
             pool_digest=self.settings.pool_digest,
             pool_options=self.settings.pool_options,
             seen=state.seen,
@@ -116,7 +123,7 @@ class Findings(Journal):
         return {
             item.id: Answer(item.id, at, item.label, meaning(item.label, classes))
             if item.verdict == "labelled"
-            else Answer(item.id, at, "skip", "lost")
+            else Answer(item.id, at, "skip", "lost" if item.done else "disputed")
             for at, item in enumerate(state.items.values(), start=1)
             if item.done or item.verdict == "disputed"
         }
@@ -173,15 +180,17 @@ class Findings(Journal):
         return Failure(item.id, item.position, item.label, self.prediction_of(item.position), mark.by, mark.at)
 
     def nonresponse(self, *, level: float = 0.95) -> Nonresponse | None:
-        """What the items that nobody could label may do to the estimate; None where there are none."""
+        """What the items that have no label to count may do to the estimate; None where there are none."""
         state = self.refresh()
-        if not (lost := sum(item.verdict == "skipped" for item in state.items.values())):
+        standing = Counter(item.verdict for item in state.items.values())
+        if not (standing["skipped"] or standing["disputed"]):
             return None
         sheet, answers = self._sheet(state), self._answers(state)
         whole = sheet.sample.estimator in ALL_OR_NOTHING
         wrong = None if self.settings.task == "regression" else 1.0
         return Nonresponse(
-            count=lost,
+            count=standing["skipped"] + standing["disputed"],
+            disputed=standing["disputed"],
             reasons=reasons_of(state.items.values()),
             estimate=None if whole else self.estimate(level=level),
             if_right=sheet.if_lost(answers, self._frame, loss=0.0, level=level),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TextIO
 
 from fieldcheck.campaign import label_studio
 from fieldcheck.campaign.entries import LONGEST, Entry, Fault, readable
-from fieldcheck.campaign.sheet_files import LABEL, harmless, meant
+from fieldcheck.campaign.sheet_files import LABEL, allow_cells, harmless, meant
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.words import counted
 
@@ -28,31 +27,25 @@ def read_csv(stream: TextIO, path: Path) -> Iterator[Entry | Fault]:
     lines = _Lines(stream, path)
     first = next(lines)
     delimiter = max(",;\t", key=first.count)
-    with _long_cells():
-        columns: Columns | None = None
-        for start, cells in _rows(chain([first], lines), lines, delimiter):
-            if columns is None:
-                columns = Columns.of(cells, path)
-            elif any(cell.strip() for cell in cells):
-                yield columns.read(cells, f"line {start:,}")
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Items may be whole documents: Python's own limit for a cell is short."""
-    before = csv.field_size_limit(LONGEST)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+    allow_cells(LONGEST)
+    columns: Columns | None = None
+    for start, cells in _rows(chain([first], lines), lines, delimiter):
+        if columns is None:
+            columns = Columns.of(cells, path)
+        elif any(cell.strip() for cell in cells):
+            yield columns.read(cells, f"line {start:,}")
 
 
 class _Lines:
-    """The lines of a stream, counted; one that is too long is refused before it is in memory."""
+    """The lines of a stream, counted; a row that is too long is refused before it is in memory.
+
+    row
+        Characters of the row that is being read: whoever has read one begins anew with 0.
+    """
 
     def __init__(self, stream: TextIO, path: Path) -> None:
         self._stream, self._path = stream, path
-        self.number = 0
+        self.number = self.row = 0
 
     def __iter__(self) -> _Lines:
         return self
@@ -62,8 +55,11 @@ class _Lines:
         if not line:
             raise StopIteration
         self.number += 1
-        if len(line) == LONGEST:
-            raise self.broken(self.number, f"longer than {LONGEST:,} characters", "one item per line")
+        self.row += len(line)
+        if self.row >= LONGEST:
+            raise self.broken(
+                self.number, f"a row longer than {LONGEST:,} characters", "one item per row; quotes come in pairs"
+            )
         return line
 
     def broken(self, line: int, problem: str, rule: str) -> LabelError:
@@ -130,7 +126,7 @@ def _rows(text: Iterable[str], lines: _Lines, delimiter: str) -> Iterator[tuple[
         if cells is None:
             return
         yield start, cells
-        start = lines.number + 1
+        start, lines.row = lines.number + 1, 0
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -17,6 +17,8 @@ class Progress:
 
     drawn
         Asked for so far: labelled, skipped, disputed or open.
+    begun
+        Of the open ones, those about which somebody has said something, and not as many people as wanted.
     leased
         In somebody's hands at this moment.
     budget
@@ -36,6 +38,7 @@ class Progress:
     skipped: int
     disputed: int
     open: int
+    begun: int
     leased: int
     flagged: int
     budget: int | None
@@ -77,8 +80,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Nonresponse:
-    """Items that nobody could label, and what they may do to the estimate.
+    """Items that were asked for and have no label that counts, and what they may do to the estimate.
 
+    count, disputed
+        How many there are: those that nobody could label, and those on which people disagree; how many the latter are.
     reasons
         By reason, how often it was given.
     estimate
@@ -88,6 +93,7 @@ class Nonresponse:
     """
 
     count: int
+    disputed: int
     reasons: Mapping[str, int]
     estimate: Estimate | None
     if_right: Estimate
@@ -104,6 +110,7 @@ def progress_of(state: State, *, failures: int, now: float) -> Progress:
         skipped=standing["skipped"],
         disputed=standing["disputed"],
         open=standing["open"],
+        begun=sum(item.verdict == "open" and bool(item.labels or item.skips) for item in items),
         leased=sum(bool(item.leased_at(now)) for item in items),
         flagged=sum(bool(item.flags) for item in items),
         budget=state.settings.budget,

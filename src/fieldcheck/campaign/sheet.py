@@ -193,7 +193,7 @@ class Sheet:
         lost = np.isinf(at_draw)
         if lost.any() and self.sample.estimator in ALL_OR_NOTHING:
             raise LabelError(
-                f"{counted(int(lost.sum()), 'item')} could not be labelled",
+                without_answer(self._lost(at_draw, draws), answers),
                 rule=f"{self.design.name} weighs its labels step by step, and is estimated from all of them or none",
                 hint="find out their labels; or take a technique that can do without them: waves, ssrs, srs",
             )
@@ -250,16 +250,20 @@ class Sheet:
     def _if_lost(self, answers: Mapping[str, Answer], pool: Pool | Frame | None) -> tuple[str, ...]:
         """What the items that nobody could label may do to the estimate."""
         at_draw, draws, _ = self._labels(answers)
-        lost = np.isinf(at_draw)
-        if not lost.any():
+        if not (lost := self._lost(at_draw, draws)):
             return ()
-        count = len(np.unique(self.sample.items[:draws][lost]))
-        lost_items, them = counted(count, "item"), "it" if count == 1 else "them"
-        text = f"{lost_items} could not be labelled: the estimate takes {them} to be like the labelled ones"
+        them, all_of_them = ("it", "it") if len(lost) == 1 else ("them", "all of them")
+        text = f"{without_answer(lost, answers)}: the estimate takes {them} to be like the labelled ones"
         if self.task == "regression":
             return (text,)
-        found = [self.if_lost(answers, pool, loss=loss).value for loss in (0.0, 1.0)]
-        return (f"{text}; if the model is right on all of them it is {found[0]:.1%}, if wrong on all {found[1]:.1%}",)
+        right, wrong = (self.if_lost(answers, pool, loss=loss).value for loss in (0.0, 1.0))
+        return (f"{text}; {right:.1%} if the model is right on {all_of_them}, {wrong:.1%} if wrong",)
+
+    def _lost(self, at_draw: FloatArray, draws: int) -> list[str]:
+        """Ids of the items of the first draws that have no label to be had."""
+        items = np.unique(self.sample.items[:draws][np.isinf(at_draw)])
+        place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
+        return [self.ids[place[item]] for item in items.tolist()]
 
     def offsets(self, answers: Mapping[str, Answer]) -> tuple[FloatArray, tuple[str, ...]]:
         """How far off the model is, one per item; classification: 1.0 where it fails. nan: no label, inf: lost."""
@@ -347,6 +351,17 @@ def _prediction(pool: Pool, item: int) -> str | float:
     if pool.task == "classification":
         return pool.classes[int(pool.predictions[item])]  # type: ignore[index]
     return float(pool.predictions[item])  # type: ignore[index]
+
+
+def without_answer(lost: Sequence[str], answers: Mapping[str, Answer]) -> str:
+    """How many items have no label to be had, and on how many of them people disagree, for messages."""
+    disputed = sum(answers[name].meant == "disputed" for name in lost)
+    skipped = len(lost) - disputed
+    words = [
+        f"{counted(skipped, 'item')} could not be labelled" if skipped else "",
+        f"people disagree on {counted(disputed, 'item')}" if disputed else "",
+    ]
+    return ", and ".join(filter(None, words))
 
 
 def without_label(count: int, all_of_them: int) -> str:

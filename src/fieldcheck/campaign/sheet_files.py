@@ -220,16 +220,21 @@ Row = tuple[int, str, str, dict[str, str]]
 
 def _rows(path: Path) -> Iterator[Row]:
     text = _text(path)
-    # Items may be whole documents: as they were written, so they are read.
-    limit = csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    allow_cells(len(text))
     try:
         yield from _cells(path, csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
     except csv.Error as error:
         raise LabelError(
             f"{path}: cannot be read as CSV ({error})", rule="a sheet is text", hint="save it again as CSV UTF-8"
         ) from None
-    finally:
-        csv.field_size_limit(limit)
+
+
+def allow_cells(longest: int) -> None:
+    """Let Python read cells of so many characters: items may be whole documents, and its own limit is short.
+
+    The limit is one for the whole process. It is never lowered again: another file may be half read.
+    """
+    csv.field_size_limit(max(longest, csv.field_size_limit()))
 
 
 def _cells(path: Path, reader: Reader) -> Iterator[Row]:

@@ -30,7 +30,7 @@ def start(
     auxiliary: options.AuxiliaryName = None,
     budget: Annotated[
         int | None,
-        typer.Option("--budget", "-n", help="Labels at most. Left out (waves only): until you stop."),
+        typer.Option("--budget", "-n", help="Items to label at most. Left out (waves only): until you stop."),
     ] = None,
     seed: options.Seed = 0,
     items: Annotated[
@@ -38,7 +38,7 @@ def start(
     ] = None,
     title: Annotated[str, typer.Option(help="What people see above the page and the report.")] = "",
     labels_per_item: Annotated[
-        int, typer.Option(min=1, help="From so many different people; the majority counts.")
+        int, typer.Option(min=1, help="From so many different people for each item; the majority counts.")
     ] = 1,
     classes: Annotated[
         str | None,
@@ -86,8 +86,10 @@ def _show(campaign: Campaign, *, as_json: bool) -> None:
     if as_json:
         show_json({"campaign": campaign.place, "drawn": drawn, **settings.as_record()})
         return
-    wanted = "until you stop" if settings.budget is None else counted(settings.budget, "label")
+    several = settings.labels_per_item > 1
+    wanted = "until you stop" if settings.budget is None else counted(settings.budget, "item" if several else "label")
+    wanted += f" with {settings.labels_per_item:,} labels each" if several else ""
     pool, chosen = counted(settings.population, "item"), counted(drawn, "is", "are")
-    print(f"'{settings.title}': {settings.design}, {wanted}, {pool}; {chosen} drawn")
+    print(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
     print(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
     print(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")

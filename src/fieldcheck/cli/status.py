@@ -57,6 +57,7 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
     annotators = ", ".join(f"{name or '(no name)'} {count:,}" for name, count in progress.annotators.items())
     rows = [
         ("labelled", f"{progress.labelled:,} of {progress.drawn:,} drawn; {limit}"),
+        ("begun", _begun(campaign, progress)),
         ("failures", f"{progress.failures:,}"),
         ("skipped", f"{progress.skipped:,}"),
         ("in hands", f"{progress.leased:,}"),
@@ -73,6 +74,12 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
         ("design", f"{campaign.settings.design}, seed {campaign.settings.seed}"),
     ]
     return [(name, words) for name, words in rows if words]
+
+
+def _begun(campaign: Campaign, progress: Progress) -> str:
+    """What was done already for items that want several people."""
+    waiting = counted(progress.begun, "item waits for more of its", "items wait for more of their")
+    return f"{waiting} {campaign.settings.labels_per_item:,} people" if progress.begun else ""
 
 
 def _as_dict(campaign: Campaign, progress: Progress, found: Estimate | None) -> dict[str, Any]:

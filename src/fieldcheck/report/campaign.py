@@ -102,9 +102,10 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
 
 def _answer(estimate: Estimate, ruling: Ruling | None, progress: Progress, *, guarded: bool) -> Answer:
     plain = answer_of(estimate)
-    skipped = (("items nobody could label", count(progress.skipped)),) if progress.skipped else ()
+    unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
+    lost = tuple((name, count(number)) for name, number in unsettled if number)
     chart = _intervals_chart(estimate, None if ruling is None else ruling.target)
-    whole = replace(plain, chips=(*plain.chips, *skipped), chart=chart, sentence=_in_words(estimate))
+    whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
     if ruling is None:
         return whole
     words = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}[ruling.outcome]
@@ -318,17 +319,28 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
     found = campaign.nonresponse(level=level)
     if found is None:
         return
-    them = "it" if found.count == 1 else "them"
     reasons = tuple((reason or "(no reason given)", number) for reason, number in found.reasons.items())
-    blocks = (
-        Table("nonresponse", "What they may do to the estimate", ("if", "estimate", "from", "to"), _cases(found)),
-        Table("reasons", "Why", ("reason", "times"), reasons),
-    )
+    bounds = Table("nonresponse", "What they may do to the estimate", ("if", "estimate", "from", "to"), _cases(found))
+    blocks = (bounds, Table("reasons", "Why", ("reason", "times"), reasons)) if reasons else (bounds,)
     text = (
-        f"{counted(found.count, 'item was', 'items were')} asked for, but nobody could label {them}. The estimate "
-        f"takes {them} to be like the labelled ones; the other lines show how far that can be off."
+        f"{_without_label(found)}. The estimate takes {_them(found.count)} to be like the labelled ones; the other "
+        "lines show how far that can be off."
     )
     yield Section("No answer", blocks, text)
+
+
+def _without_label(found: Nonresponse) -> str:
+    skipped = found.count - found.disputed
+    words = [
+        f"{counted(skipped, 'item was', 'items were')} asked for, but nobody could label {_them(skipped)}",
+        f"on {counted(found.disputed, 'item')} people disagree",
+    ]
+    chosen = [text for text, number in zip(words, (skipped, found.disputed), strict=True) if number]
+    return "; ".join(chosen).capitalize()
+
+
+def _them(number: int) -> str:
+    return "it" if number == 1 else "them"
 
 
 def _cases(found: Nonresponse) -> tuple[tuple[str, ...], ...]:
@@ -380,9 +392,11 @@ def _again(campaign: Campaign, estimate: Estimate) -> Section:
 def start_command(campaign: Campaign) -> str:
     """The command that starts such a campaign again."""
     settings = campaign.settings
-    words = ["fieldcheck", "start", settings.pool_file or "POOL", "--campaign", "again.db", "--design", settings.design]
+    words = ["fieldcheck", "start", campaign.pool_place or "POOL", "--campaign", "again.db"]
+    words += _given("--design", settings.design)
     words += _given("--auxiliary", settings.auxiliary if settings.auxiliary not in ("none", "auto") else None)
-    words += _given("--budget", settings.budget) + _given("--seed", settings.seed) + _given("--items", settings.items)
+    words += _given("--budget", settings.budget) + _given("--seed", settings.seed)
+    words += _given("--items", campaign.items_folder or settings.items)
     words += _given("--labels-per-item", settings.labels_per_item if settings.labels_per_item > 1 else None)
     return shlex.join([*words, *_reading(settings.pool_options)])
 
@@ -405,7 +419,7 @@ def _origin(campaign: Campaign) -> dict[str, str]:
     settings = campaign.settings
     facts = {
         "campaign": f"{campaign.place}, {counted(campaign.state.number, 'event')}",
-        "pool": settings.pool_file,
+        "pool": campaign.pool_place,
         "digest of the pool": settings.pool_digest,
         "classes": count(len(settings.classes)) if settings.classes else "",
         "labels per item": str(settings.labels_per_item),

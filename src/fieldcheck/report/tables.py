@@ -49,6 +49,10 @@ _LATEX = {
 }
 
 
+WORDY = 30
+"""Characters from which a cell wants a line of its own length."""
+
+
 def to_html(table: Table) -> Markup:
     """The table itself; the first column names the rows, columns of numbers are aligned at the right."""
     kinds = [_is_numeric(table, column) for column in range(len(table.columns))]
@@ -64,7 +68,12 @@ def _head(name: str, *, number: bool) -> Markup:
 def _row(cells: list[str], numbers: list[bool]) -> list[Markup]:
     first, rest = cells[:1], zip(cells[1:], numbers[1:], strict=True)
     heads = [tag("th", cell, scope="row", class_="num" if numbers[0] else None) for cell in first]
-    return heads + [tag("td", cell, class_="num" if number else None) for cell, number in rest]
+    return heads + [tag("td", cell, class_=_kind(cell, number=number)) for cell, number in rest]
+
+
+def _kind(cell: str, *, number: bool) -> str | None:
+    """Numbers keep to the right; on a phone, words are not squeezed into a column of single ones."""
+    return "num" if number else "words" if len(cell) > WORDY else None
 
 
 def shown(table: Table) -> list[list[str]]:

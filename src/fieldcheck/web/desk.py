@@ -47,6 +47,7 @@ class Desk:
             "classes": list(settings.classes) if self.answers == "classes" else [],
             "has_predictions": pool.predictions is not None,
             "show_prediction": self.show_prediction,
+            "labels_per_item": settings.labels_per_item,
         }
 
     def next(self, asked: requests.Next) -> dict[str, Any]:
@@ -54,16 +55,21 @@ class Desk:
         self._check(asked)
         ids = self.campaign.ask(asked.by, n=asked.n)
         shown = asked.prediction or self.answers == "right-wrong"
-        return {"items": [self._item(name, with_prediction=shown) for name in ids], "why": "" if ids else self._why()}
+        items = [self._item(name, with_prediction=shown) for name in ids]
+        return {"items": items, **({"why": ""} if items else self._nothing())}
 
     def _item(self, name: str, *, with_prediction: bool) -> dict[str, Any]:
         position = self.campaign.state.items[name].position
         prediction = self._prediction(position) if with_prediction else None
         return {**content_json(self.content(position), position), "prediction": prediction}
 
-    def _why(self) -> str:
+    def _nothing(self) -> dict[str, Any]:
+        """Why there is nothing to label; ``others``: what is left waits for people who have not said anything yet."""
         progress = self.campaign.progress()
-        return "closed" if progress.closed else "done" if progress.complete else "waiting"
+        if progress.closed or progress.complete:
+            return {"why": "closed" if progress.closed else "done"}
+        why = "waiting" if progress.leased else "others"
+        return {"why": why, "left": progress.open + progress.disputed, "disputed": progress.disputed}
 
     def _prediction(self, position: int) -> str | None:
         said = self.campaign.prediction_of(position)

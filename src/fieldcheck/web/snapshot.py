@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from fieldcheck.core.estimate import METRICS, Estimate
 GALLERY = 48
 """Failures that are shown; the report has all of them."""
 
+FIRST = 2
+"""Labels before which nobody asks why there is no estimate."""
+
 EXCERPT = 160
 """Characters of a text in the gallery."""
 
@@ -26,7 +30,7 @@ class Snapshot:
     number
         Of the last event that went into it.
     state
-        Estimate, development and progress.
+        Estimate, development and progress, and a word that changes with the gallery.
     gallery
         The newest failures, and how many there are.
     """
@@ -41,25 +45,34 @@ def snapshot_of(campaign: Campaign) -> Snapshot:
     number = campaign.refresh().number
     progress = campaign.progress()
     estimate, why = _estimate(campaign)
+    gallery = json.dumps(_gallery(campaign))
     state = {
         "number": number,
+        "gallery": hashlib.sha256(gallery.encode()).hexdigest()[:16],
         "progress": _progress(progress),
         "estimate": None if estimate is None else estimate_json(estimate),
         "why": why,
         "development": [] if estimate is None else [_point(point) for point in campaign.development()],
     }
-    return Snapshot(number, json.dumps(state), json.dumps(_gallery(campaign)))
+    return Snapshot(number, json.dumps(state), gallery)
 
 
 def _estimate(campaign: Campaign) -> tuple[Estimate | None, str]:
     try:
         return campaign.estimate(), ""
-    except LabelError:
-        return None, "It comes with the first labels of the list."
+    except LabelError as error:
+        return None, _too_few(campaign) if campaign.progress().labelled < FIRST else f"{error.problem}: {error.rule}"
     except StoreError:
         raise
     except FieldcheckError as error:
         return None, error.problem
+
+
+def _too_few(campaign: Campaign) -> str:
+    wanted = campaign.settings.labels_per_item
+    if wanted == 1:
+        return "It comes with the first labels of the list."
+    return f"It comes when the first items of the list have labels of {wanted} people."
 
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
@@ -97,6 +110,7 @@ def _progress(progress: Progress) -> dict[str, Any]:
         "labelled": progress.labelled,
         "skipped": progress.skipped,
         "disputed": progress.disputed,
+        "begun": progress.begun,
         "budget": progress.budget,
         "failures": progress.failures,
         "complete": progress.complete,

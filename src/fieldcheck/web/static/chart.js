@@ -9,7 +9,7 @@ const LEFT = 46, RIGHT = 10, TOP = 10, BOTTOM = 26;
 export function ticks(low, high) {
   const rough = (high - low) / 4.5 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map(n => n * power).find(s => s >= rough);
+  const step = [1, 2, 2.5, 5, 10].map(n => n * power).find(s => s >= rough);
   const found = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) found.push(i * step);
   return found;

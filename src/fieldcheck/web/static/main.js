@@ -15,6 +15,7 @@ const LOW = 3; // with fewer than these, ask for more
 const REMEMBERED = 30;
 const LONG = 20_000;
 const RETRY = 2_000;
+const PATIENCE = 5_000; // until somebody looks again whether others gave items back
 const REASONS = ["unreadable", "several answers fit", "none of the classes fits", "I do not know"];
 const NAME = "fieldcheck/name";
 
@@ -27,11 +28,13 @@ class Desk {
     this.done = new Set();
     this.asking = false;
     this.why = "";
-    this.historyPlace = `fieldcheck/${campaign.campaign}/history`;
+    this.left = {items: 0, disputed: 0};
+    this.timer = 0;
+    this.historyPlace = `fieldcheck/${campaign.campaign}/history/${by}`;
     this.history = storage.load(this.historyPlace, []);
     this.showing = campaign.show_prediction || campaign.answers === "right-wrong";
     this.answers = answersFor(campaign, (label, event) => this.answer(label, event));
-    this.outbox = new Outbox(campaign.campaign, {
+    this.outbox = new Outbox(campaign.campaign, by, {
       changed: () => this.showSaved(), delivered: entry => this.delivered(entry), refused: (entry, error) => this.refused(entry, error),
     });
     this.panel = new Panel(campaign, () => call("/api/failures"));
@@ -53,27 +56,46 @@ class Desk {
   // Items
 
   async fetch() {
-    if (this.asking || this.queue.length >= LOW) return;
+    if (this.asking || (this.queue.length >= LOW && !this.lacking)) return;
     this.asking = true;
+    clearTimeout(this.timer);
+    const prediction = this.showing;
     try {
-      const held = this.queue.length + this.outbox.answered.size + (this.current ? 1 : 0);
-      const said = await call("/api/next", {campaign: this.campaign.campaign, by: this.by, n: Math.min(held + AHEAD, 50), prediction: this.showing});
+      const n = Math.min(this.held.length + this.outbox.answered.size + AHEAD, 50);
+      const said = await call("/api/next", {campaign: this.campaign.campaign, by: this.by, n, prediction});
       this.why = said.why;
+      this.left = {items: said.left ?? 0, disputed: said.disputed ?? 0};
       this.take(said.items);
+      // A lease of somebody who left runs out without a word.
+      if (said.left) this.fetchLater(PATIENCE);
     } catch (error) {
       this.why = error.status ? "trouble" : "offline";
       this.trouble = error;
-      setTimeout(() => this.fetch(), RETRY);
+      this.fetchLater(RETRY);
     } finally {
       this.asking = false;
     }
-    if (!this.current) this.advance();
+    if (this.current) this.renderSaid();
+    else this.advance();
+    if (this.showing && !prediction) this.fetch();
   }
+
+  /** A page that nobody looks at asks for nothing: it would keep items from others. */
+  fetchLater(pause) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => document.hidden ? this.fetchLater(pause) : this.fetch(), pause);
+  }
+
+  get held() { return [this.current, ...this.queue].filter(Boolean); }
+
+  /** Whether an item came before somebody asked for predictions. */
+  get lacking() { return this.showing && this.campaign.has_predictions && this.held.some(item => item.prediction === null); }
 
   take(items) {
     const answered = this.outbox.answered;
-    const known = new Set([...this.queue, this.current].filter(Boolean).map(item => item.id));
+    const known = new Map(this.held.map(item => [item.id, item]));
     const fresh = items.filter(item => !known.has(item.id) && !answered.has(item.id) && !this.done.has(item.id));
+    for (const item of items) if (known.has(item.id)) known.get(item.id).prediction ??= item.prediction;
     fresh.forEach(preload);
     this.queue.push(...fresh);
   }
@@ -116,12 +138,19 @@ class Desk {
       done: ["All done", "Every item that was chosen has its label. Thank you."],
       closed: ["Closed", "This campaign takes no more labels."],
       waiting: ["One moment", "Others hold the last items of this round. New ones come as soon as they are done."],
+      others: ["Nothing for you now", this.others()],
       offline: ["No connection", waiting ? `${count(waiting, "label")} waiting here; they are delivered when the server is back.` : "The server does not answer. Trying again."],
       trouble: ["This did not work", this.trouble?.message ?? ""],
     }[this.why] ?? ["Choosing items …", ""];
     const mark = {done: "✓", closed: "✓"}[this.why];
     return [make("div", {class: "rest", "data-why": this.why || "loading"},
       mark && make("p", {class: "mark", "aria-hidden": "true"}, mark), make("h2", {}, title), make("p", {}, text))];
+  }
+
+  others() {
+    const {items, disputed} = this.left;
+    const because = !disputed ? "" : disputed === items ? ", because people disagree" : `, ${disputed} of them because people disagree`;
+    return `${count(items, "item waits", "items wait")} for another person${because}. You may close this page, or wait for new items.`;
   }
 
   // Answers
@@ -180,13 +209,8 @@ class Desk {
     if (!this.showing && await ask(at("warn")) !== "show") return;
     this.showing = !this.showing;
     at("show").setAttribute("aria-pressed", String(this.showing));
-    if (!this.showing) return this.render();
-    const kept = this.current;
-    this.queue = [];
-    this.current = null;
-    await this.fetch();
-    if (!this.current && kept) this.current = kept;
-    this.render();
+    this.renderSaid();
+    this.fetch();
   }
 
   delivered(entry) {
@@ -195,8 +219,10 @@ class Desk {
   }
 
   refused(entry, error) {
-    this.done.delete(entry.body.item);
-    this.remember(this.history.filter(past => past.item.id !== entry.body.item));
+    if (entry.body.by === this.by) {
+      this.done.delete(entry.body.item);
+      this.remember(this.history.filter(past => past.item.id !== entry.body.item));
+    }
     this.notice(`Not saved: ${error.message}. ${error.hint ? `Try: ${error.hint}` : error.rule}`, "bad");
     this.render();
   }
@@ -230,7 +256,7 @@ class Desk {
 
   /** Give back what was not looked at, so that others need not wait for it. */
   release() {
-    const items = [this.current, ...this.queue].filter(Boolean).map(item => item.id);
+    const items = this.held.map(item => item.id);
     if (!items.length) return;
     const body = JSON.stringify({campaign: this.campaign.campaign, by: this.by, items});
     navigator.sendBeacon("/api/release", new Blob([body], {type: "application/json"}));

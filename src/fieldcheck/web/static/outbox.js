@@ -18,8 +18,9 @@ export class Outbox {
   #made = 0;
 
   /** `on`: changed(), delivered(entry), refused(entry, error). */
-  constructor(campaign, on) {
+  constructor(campaign, by, on) {
     this.campaign = campaign;
+    this.by = by;
     this.trouble = null;
     this.lasting = true;
     this.#prefix = `fieldcheck/${campaign}/out/`;
@@ -34,9 +35,10 @@ export class Outbox {
 
   get waiting() { return this.entries.length; }
 
-  /** Items with an answer on its way: the newest word about them is a label or a skip. */
+  /** Items with an answer on its way: the newest word of this person about them is a label or a skip. */
   get answered() {
-    const last = new Map(this.entries.filter(entry => entry.path !== "/api/flag").map(e => [e.body.item, e.path]));
+    const own = this.entries.filter(entry => entry.body.by === this.by && entry.path !== "/api/flag");
+    const last = new Map(own.map(entry => [entry.body.item, entry.path]));
     return new Set([...last].filter(([, path]) => path !== "/api/undo").map(([item]) => item));
   }
 

@@ -25,6 +25,8 @@ export class Panel {
   constructor(campaign, loadFailures) {
     this.campaign = campaign;
     this.loadFailures = loadFailures;
+    this.unit = campaign.labels_per_item > 1 ? "item" : "label"; // what the budget counts
+    this.gallery = "";
     this.failures = [];
     this.total = 0;
     this.#aimField.value = Number(storage.get(AIM)) || 2;
@@ -33,9 +35,10 @@ export class Panel {
   async show(state) {
     this.state = state;
     this.#draw();
-    if (state.progress.failures !== this.total) {
+    if (state.gallery !== this.gallery) {
       const found = await this.loadFailures().catch(() => null);
       if (!found) return;
+      this.gallery = state.gallery;
       this.failures = found.failures;
       this.total = found.total;
       this.#draw();
@@ -87,8 +90,9 @@ export class Panel {
 
   #numbers(progress) {
     const rows = [
-      [progress.labelled.toLocaleString("en"), progress.budget ? `of ${count(progress.budget, "label")}` : "labelled"],
+      [progress.labelled.toLocaleString("en"), progress.budget ? `of ${count(progress.budget, this.unit)}` : "labelled"],
       [progress.failures.toLocaleString("en"), progress.failures === 1 ? "failure found" : "failures found"],
+      progress.begun && [progress.begun.toLocaleString("en"), "waiting for more people"],
       progress.skipped && [progress.skipped.toLocaleString("en"), "skipped"],
       progress.disputed && [progress.disputed.toLocaleString("en"), "disputed"],
       progress.agreement !== null && [percent(progress.agreement), "agreement"],
@@ -100,7 +104,7 @@ export class Panel {
   #toGo(progress) {
     const left = progress.budget ? Math.max(0, progress.budget - progress.labelled - progress.skipped) : null;
     return make("div", {class: "to-go"},
-      left !== null && make("p", {id: "to-go"}, left ? `${count(left, "label")} to go until the budget` : "The budget is spent"),
+      left !== null && make("p", {id: "to-go"}, left ? `${count(left, this.unit)} to go until the budget` : "The budget is spent"),
       this.#aim(left));
   }
 
@@ -111,7 +115,7 @@ export class Panel {
     const points = Number(this.#aimField.value) || 2;
     const wanted = labelsFor(points / 100, estimate);
     const more = Math.ceil(wanted - estimate.labels);
-    const words = more > 0 ? ` points: about ${count(more, "more label")}` : " points: reached";
+    const words = more > 0 ? ` points: about ${count(more, `more ${this.unit}`)}` : " points: reached";
     const over = more > 0 && left !== null && more > left ? ", more than the budget leaves" : "";
     return make("p", {class: "aim"}, "± ", this.#aimField, words + over);
   }
