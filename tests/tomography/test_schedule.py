@@ -220,3 +220,23 @@ def test_a_spread_plan_with_a_rule_goes_on_as_if_it_had_been_begun_so(stage: Sta
     whole = played(schedule(None, 0.011))
     assert len(first) < len(whole)
     assert pairs_of(played(schedule(None, 0.011, stage), start=first)) == pairs_of(whole)
+
+
+@pytest.mark.parametrize("rule", [None, HalfWidth(width=0.04, least=100)])
+def test_outcomes_of_another_plan_are_not_gone_on_with(rule: HalfWidth | None) -> None:
+    """As a version of fieldcheck that draws other inputs would have left them."""
+    begun = played(Schedule(SPACE, 2_000, Pairs(), budget=5_000, rule=rule, seed=4, chunk=100), stop_after=3)
+    other = Outcomes(begun.tests, (begun.inputs + 1) % 2_000, begun.held, begun.chance)
+    with pytest.raises(SpaceError, match="not the first ones"):
+        Schedule(SPACE, 2_000, Pairs(), budget=5_000, rule=rule, seed=4).next(other)
+
+
+def test_one_schedule_tells_runs_with_other_outcomes_apart() -> None:
+    """What it keeps from call to call is about the outcomes that it was shown."""
+    schedule = Schedule(SPACE, 2_000, Pairs(), rule=HalfWidth(width=0.04, least=100), seed=1)
+    first = played(schedule)
+    none = np.zeros(0, dtype=np.int64)
+    rows, _ = schedule.next(Outcomes(none, none, np.zeros(0)))
+    sure = Outcomes(rows.tests, rows.inputs, np.ones(len(rows)), rows.chance)
+    assert not len(schedule.next(sure)[0])  # every test always held: 100 inputs are enough for all of them
+    assert pairs_of(played(schedule)) == pairs_of(first)

@@ -41,6 +41,11 @@ def test_a_truth_is_read_as_written(tmp_path: Path) -> None:
     assert truth.labels.tolist() == (np.arange(11) % 3).tolist()
 
 
+def test_one_class_leaves_nothing_to_guess(tmp_path: Path) -> None:
+    """A surrogate divides by how far robustness can be above guessing: that must not be zero."""
+    assert read_truth(write(tmp_path / "a.npz", labels=None, classes=np.int64(1))).guess == 0
+
+
 def test_the_order_of_the_rows_does_not_matter(tmp_path: Path) -> None:
     mixed = np.array([3, 0, 5, 1, 4, 2])
     path = write(tmp_path / "a.npz", tests=SEVERITIES[mixed], correct=np.packbits(HELD[mixed], axis=1))

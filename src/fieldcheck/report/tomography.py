@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fieldcheck.core.answer import Answer as Found
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
@@ -13,7 +13,12 @@ from fieldcheck.report.page import page
 
 
 def tomography_page(
-    whole: Found, *, answers: Sequence[Found] = (), exhibits: Sequence[Exhibit] = (), lead: Sequence[str] = ()
+    whole: Found,
+    *,
+    answers: Sequence[Found] = (),
+    exhibits: Sequence[Exhibit] = (),
+    lead: Sequence[str] = (),
+    origin: Mapping[str, str] | None = None,
 ) -> str:
     """The report of a run.
 
@@ -21,10 +26,17 @@ def tomography_page(
         The answer over the whole space, or over what the reader cares about most.
     answers
         Further queries, shown beside each other.
+    origin
+        Where the outcomes are, and how the others were predicted, for whoever checks it.
     """
     rows = [IntervalRow(one.query, one.robustness, one.low, one.high) for one in (whole, *answers)]
     regions = IntervalChart(
-        "regions/answers", "Regions", "robustness", tuple(rows), truth=whole.base, truth_label="unperturbed"
+        "regions/answers",
+        "Mean robustness of each query",
+        "robustness",
+        tuple(rows),
+        truth=whole.base,
+        truth_label="unperturbed",
     )
     return page(
         "Where it breaks",
@@ -32,7 +44,7 @@ def tomography_page(
         lead=lead,
         warnings=(),
         sections=sections_of([regions, *exhibits] if answers else exhibits),
-        facts=_facts(whole),
+        facts={**(origin or {}), **_facts(whole)},
         version=versions().get("fieldcheck", ""),
     )
 

@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck import numerics, surrogates
 from fieldcheck.core.space import Space
 from fieldcheck.core.surrogate import Evidence, FittedSurrogate, Surrogate
 from fieldcheck.core.versions import versions
@@ -24,9 +26,6 @@ from fieldcheck.surrogates.regression_basis import Basis
 from fieldcheck.surrogates.regression_mean import MeanOverInputs
 
 Numbers = Mapping[str, npt.NDArray[Any]]
-
-FORMAT = 1
-"""To be raised whenever the regression or what is kept of it changes: older files are then ignored."""
 
 TERMS = ("smooth", "bends", "guesses")
 
@@ -52,11 +51,21 @@ def fitted(surrogate: Surrogate, evidence: Evidence, *, seed: int, path: Path | 
 
 def _key(surrogate: Surrogate, evidence: Evidence, seed: int) -> str:
     """A fingerprint of everything that the fit depends on."""
-    words = (FORMAT, versions(), surrogate, seed, evidence.space, evidence.guess)
+    words = (_code(), versions(), surrogate, seed, evidence.space, evidence.guess)
     total = sha256(repr(words).encode())
     outcomes = evidence.outcomes
     for column in (outcomes.tests, outcomes.inputs, outcomes.held, evidence.classes):
         total.update(b"none" if column is None else np.ascontiguousarray(column).tobytes())
+    return total.hexdigest()
+
+
+@cache
+def _code() -> str:
+    """A fingerprint of the code that fits: what other code fitted is fitted again."""
+    total = sha256()
+    for package in (surrogates, numerics):
+        for path in sorted(file for place in package.__path__ for file in Path(place).glob("*.py")):
+            total.update(path.read_bytes())
     return total.hexdigest()
 
 

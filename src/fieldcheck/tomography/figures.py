@@ -33,7 +33,7 @@ def alone(run: Run) -> LineChart:
         mean, low, high = _band(run, run.space.numbers(severities))
         steps = tuple(float(step) for step in range(len(severities)))
         lines.append(Line(name, steps, _plain(mean), _plain(low), _plain(high)))
-    return LineChart("alone/severity", "Each perturbation alone", "severity", "robustness", tuple(lines))
+    return LineChart("one_at_a_time/severity", "Each perturbation alone", "severity", "robustness", tuple(lines))
 
 
 def orders(run: Run) -> IntervalChart:
@@ -45,7 +45,9 @@ def orders(run: Run) -> IntervalChart:
     means, _ = run.fitted.predict(tests)
     rows = [_spread(f"order {order}", means[of == order]) for order in np.unique(of).tolist()]
     note = "The point is the median test of the order; the line goes from the weakest tenth to the strongest tenth."
-    return IntervalChart("orders/spread", "Robustness by order", "robustness", tuple(rows), note=note)
+    return IntervalChart(
+        "by_order/spread", "Robustness by number of perturbations", "robustness", tuple(rows), note=note
+    )
 
 
 def _spread(label: str, means: FloatArray) -> IntervalRow:
@@ -65,7 +67,7 @@ def _pair(run: Run, first: int, second: int) -> Matrix:
     means = run.fitted.predict(run.space.numbers(severities))[0].reshape(rows, columns)
     names = run.space.names
     return Matrix(
-        name=f"pairs/{names[first]}-{names[second]}",
+        name=f"two_at_a_time/{names[first]}-{names[second]}",
         title=f"{names[first]} (down) with {names[second]} (across): robustness in percent",
         rows=tuple(str(level) for level in range(rows)),
         columns=tuple(str(level) for level in range(columns)),
@@ -84,10 +86,13 @@ def tables(found: Weakness) -> list[Table]:
     )
     return [
         Table(
-            "weak/conditions", "Weakest conditions", ("condition", "robustness", "low", "high", "inputs"), conditions
+            "where_to_look_first/conditions",
+            "Weakest conditions",
+            ("condition", "robustness", "low", "high", "inputs"),
+            conditions,
         ),
         Table(
-            "weak/interactions",
+            "where_to_look_first/interactions",
             "Strongest interactions",
             ("condition", "robustness", "if independent", "excess", "sd"),
             together,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,20 @@ KEYS: dict[str, frozenset[str]] = {
 """By table of the file, what may be in it; "" is the file itself."""
 
 CHECKS = ("label", "tolerance", "function")
+CODE = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*(@(?P<weights>.+))?")
+
+
+@dataclass(frozen=True)
+class Code:
+    """A model that code makes: ``module:name``, or ``module:name@weights`` with the place of the weights.
+
+    text
+        As models are opened by it.
+    """
+
+    text: str
+    module: str
+    weights: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +75,7 @@ class Recipe:
 
     def path(self, table: str) -> Path:
         """Where the file of a table is."""
-        given = str(getattr(self, table)["file"])
+        given = self._data_parts[0] if table == "data" else str(getattr(self, table)["file"])
         found = self.folder / given
         if not found.exists():
             raise SpaceError(
@@ -69,6 +84,28 @@ class Recipe:
                 hint=f'file = "..." in [{table}]',
             )
         return found
+
+    @property
+    def code(self) -> Code | None:
+        """The model, where its ``file`` is no file but names code; weights are relative to the space file, too."""
+        given = str(self.model["file"])
+        match = None if (self.folder / given).exists() else CODE.fullmatch(given)
+        if match is None:
+            return None
+        if match["weights"] is None:
+            return Code(given, match["module"])
+        weights = self.folder / match["weights"]
+        return Code(f"{given[: match.start('weights')]}{weights}", match["module"], weights)
+
+    @property
+    def data_source(self) -> str:
+        """The data as sources are opened by it: the file, and after ``#`` the array or split in it."""
+        return f"{self.path('data')}{self._data_parts[1]}"
+
+    @property
+    def _data_parts(self) -> tuple[str, str]:
+        name, mark, part = str(self.data["file"]).partition("#")
+        return name, mark + part
 
 
 def read_recipe(path: str | Path) -> Recipe:

@@ -34,6 +34,9 @@ Progress = Callable[[int, int], None]
 Tell = Callable[[str], None]
 """Told what a person may want to know while waiting."""
 
+NEEDED = {"space", "guess", "surrogate", "seed", "inputs"}
+"""Parts of a head without which nothing can be answered."""
+
 LOOKED_AT = 1_000
 """Tests whose bands decide when a spread plan may stop."""
 
@@ -50,6 +53,8 @@ class Run:
         Number of inputs of the data; 0 where it is not known.
     ending
         How it ended; None where it was opened from a folder.
+    kept
+        Where the fitted surrogate is kept for the next time that the run is opened; None fits it anew.
     """
 
     space: Space
@@ -62,12 +67,18 @@ class Run:
     folder: Path | None = None
     inputs: int = 0
     ending: Ending | None = None
+    kept: Path | None = None
 
     @classmethod
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
         """The run in a folder, finished or not."""
         ledger = Ledger.open(folder)
         head = ledger.head()
+        if lacking := NEEDED - head.keys():
+            raise SpaceError(
+                f"{folder}: its run.json says nothing of '{min(lacking)}'",
+                rule="the folder of a run, as it was written",
+            )
         outcomes, arrangements = ledger.read()
         if not len(outcomes):
             raise SpaceError(f"{folder} has no outcomes yet", rule="run it first", hint="tomography run --resume")
@@ -82,6 +93,7 @@ class Run:
             arrangements=arrangements,
             folder=Path(folder),
             inputs=int(head["inputs"]),
+            kept=Path(folder) / "surrogate.npz",
         )
 
     @property
@@ -91,7 +103,8 @@ class Run:
     @cached_property
     def fitted(self) -> FittedSurrogate:
         """The surrogate, fitted to all outcomes."""
-        found = surrogates.registry.build(self.surrogate).fit(self.evidence, seed=self.seed)
+        chosen = surrogates.registry.build(self.surrogate)
+        found = surrogates.fitted(chosen, self.evidence, seed=self.seed, path=self.kept)
         return found if self.arrangements is not None else WithMeasured.of(found, self.outcomes, self.inputs)
 
     def ask(self, query: str, *, profile: Profile | None = None, level: float = 0.95, worst: int = 5) -> Answer:

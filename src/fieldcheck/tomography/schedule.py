@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, permutations
+from zlib import crc32
 
 import numpy as np
 
@@ -72,6 +73,8 @@ class Schedule:
     ordered: bool = False
     chunk: int = 4_096
     earlier: tuple[Stage, ...] = ()
+    _rounds: dict[int, Rows] = field(default_factory=dict, init=False, repr=False)
+    _looks: dict[tuple[int, int, int], BoolArray] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.rule is not None and self.ordered:
@@ -81,6 +84,7 @@ class Schedule:
         """The rows to run after these; none when the run is done."""
         rows, begun = self._round(outcomes)
         done = len(outcomes) - begun
+        _check_begun(rows.part(slice(done)), outcomes.select(np.arange(begun, len(outcomes))))
         found = rows.part(slice(done, done + self.chunk))
         return found, self._arrangements(found, len(outcomes)) if self.ordered else None
 
@@ -153,20 +157,31 @@ class Schedule:
     def _narrowing(self, outcomes: Outcomes, rule: Stopping) -> tuple[Rows, int]:
         """Each round gives the next batch of inputs to the tests whose rule is not content yet."""
         order, every = _shuffled(self.inputs, self.seed), self._tests[-1]
-        begun, seen = 0, np.zeros(len(every), dtype=np.int64)
-        for stage, tests in zip(self._stages, self._tests, strict=True):
+        begun, mark, seen = 0, 0, np.zeros(len(every), dtype=np.int64)
+        for number, (stage, tests) in enumerate(zip(self._stages, self._tests, strict=True)):
             current = with_width(rule, stage.width)
             while not _spent(begun, stage.budget):
                 at = np.flatnonzero(np.isin(every, tests) & (seen < self.inputs))
-                at = at[_wanting(every[at], outcomes.select(np.arange(begun)), current, self.inputs)]
+                at = at[self._look((number, begun, mark), every[at], outcomes, current)]
                 rows = _next_inputs(every[at], seen[at], order, rule.batch)
                 if not len(rows):
                     break
                 if begun + len(rows) > len(outcomes):
                     return self._affordable(rows, begun), begun
+                mark = crc32(outcomes.held[begun : begun + len(rows)].tobytes(), mark)
                 begun += len(rows)
                 seen[at] = np.minimum(seen[at] + rule.batch, self.inputs)
         return _NOTHING, begun
+
+    def _look(self, at: tuple[int, int, int], tests: IntArray, outcomes: Outcomes, rule: Stopping) -> BoolArray:
+        """Which tests still want inputs; kept, because every part looks again at all the rounds before it.
+
+        at
+            Stage, rows before the round, and the checksum of their outcomes.
+        """
+        if at not in self._looks:
+            self._looks[at] = _wanting(tests, outcomes.select(np.arange(at[1])), rule, self.inputs)
+        return self._looks[at]
 
     @property
     def _stages(self) -> tuple[Stage, ...]:
@@ -186,8 +201,7 @@ class Schedule:
             raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
         begun, number, wanted = 0, 0, FIRST
         while begun < self.most:
-            rows = self.plan.rows(self.space, self.inputs, budget=wanted, seed=self.seed + number)
-            rows = self._unseen(rows, outcomes.select(np.arange(begun))).part(slice(self.most - begun))
+            rows = self._added(number, wanted, outcomes, begun)
             if not len(rows):
                 break
             if begun + len(rows) > len(outcomes):
@@ -197,6 +211,14 @@ class Schedule:
                 break
             wanted = math.ceil(begun / 2)
         return _NOTHING, begun
+
+    def _added(self, number: int, wanted: int, outcomes: Outcomes, begun: int) -> Rows:
+        """The rows of a round of a spread plan; kept, because they follow from the rounds before, whatever was seen."""
+        if number not in self._rounds:
+            rows = self.plan.rows(self.space, self.inputs, budget=wanted, seed=self.seed + number)
+            rows = self._unseen(rows, outcomes.select(np.arange(begun)))
+            self._rounds[number] = rows.part(slice(self.most - begun))
+        return self._rounds[number]
 
     @property
     def most(self) -> int:
@@ -232,6 +254,16 @@ class Schedule:
 
 
 _NOTHING = Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+def _check_begun(planned: Rows, outcomes: Outcomes) -> None:
+    """Refuse outcomes of other rows: another version may have drawn them, and two plans do not mix."""
+    if not (np.array_equal(planned.tests, outcomes.tests) and np.array_equal(planned.inputs, outcomes.inputs)):
+        raise SpaceError(
+            "the outcomes that are there are not the first ones of this plan",
+            rule="a run goes on with the version of fieldcheck that began it",
+            hint="another --out; queries still read what is there",
+        )
 
 
 def _by_blocks(rows: Rows, chunk: int) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,10 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
         return of_truth(truth.along(wanted) if wanted else truth)
     inputs = _inputs(recipe)
     opened = models.opened(
-        recipe.path("model"), inputs, opening=_opening(recipe, trust), preparation=_preparation(recipe)
+        recipe.code.text if recipe.code else recipe.path("model"),
+        inputs,
+        opening=_opening(recipe, trust),
+        preparation=_preparation(recipe),
     )
     space = recipe.space
     if space is None:
@@ -95,11 +99,21 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
         hidden=_hidden(opened),
     )
     digest = {
-        "model": file_digest(recipe.path("model")),
-        "data": file_digest(recipe.path("data")),
+        "model": _model_digest(recipe),
+        "data": file_digest(recipe.path("data")) + recipe.data_source.removeprefix(str(recipe.path("data"))),
         "settings": _settings(recipe),
     }
     return Subject(space, len(inputs), executor.measure, classes, guess, digest, executor.clock, opened.notes, executor)
+
+
+def _model_digest(recipe: Recipe) -> str:
+    """A fingerprint of the model's file; of code that was imported, its name with those of its module and weights."""
+    code = recipe.code
+    if code is None:
+        return file_digest(recipe.path("model"))
+    source = getattr(sys.modules[code.module], "__file__", None)
+    files = [file_digest(Path(one)) for one in (source, code.weights) if one is not None]
+    return " ".join([str(recipe.model["file"]), *files])
 
 
 def _settings(recipe: Recipe) -> str:
@@ -143,7 +157,7 @@ def _preparation(recipe: Recipe) -> models.Preparation:
 
 def _inputs(recipe: Recipe) -> Inputs:
     given = {name: recipe.data[name] for name in ("kind", "label", "text", "id", "size") if name in recipe.data}
-    inputs = sources.open_inputs(recipe.path("data"), **given)
+    inputs = sources.open_inputs(recipe.data_source, **given)
     limit = int(recipe.data.get("limit", len(inputs)))
     if limit < 2:
         raise SpaceError(f"limit = {limit}", rule="two inputs or more")

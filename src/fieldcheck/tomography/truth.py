@@ -108,7 +108,7 @@ def _truth(place: Path, columns: dict[str, npt.NDArray[Any]]) -> Truth:
         space,
         held[np.argsort(numbers)],
         None if labels is None else np.unique(labels, return_inverse=True)[1].astype(np.int64),
-        1 / classes if classes else 0.0,
+        1 / classes if classes > 1 else 0.0,
     )
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from fieldcheck.core.answer import Condition
 from fieldcheck.tomography import Run
+from fieldcheck.tomography.weak import Weakness
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `tomography run` wrote.")]
 QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A region: 'zoom > 2 or (blur = 1 and order <= 3)'.")]
@@ -30,6 +31,13 @@ def working(run: Run) -> Iterator[None]:
     quicker = "; --surrogate logistic is quicker" if run.surrogate == "auto" else ""
     with Console(stderr=True).status(f"fitting {run.surrogate} to {len(run.outcomes):,} outcomes{quicker}"):
         yield
+
+
+def smallest_of(found: Weakness) -> str:
+    """How little it takes until the model fails, in words."""
+    small = found.smallest
+    what = "none" if small is None else f"{small}, {band(small)}"
+    return f"Smallest combination under {found.below:.1%}: {what}."
 
 
 def band(condition: Condition) -> str:

@@ -10,7 +10,7 @@ import typer
 from fieldcheck import report as pages
 from fieldcheck.cli import options
 from fieldcheck.cli.show import tell
-from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, working
+from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, smallest_of, working
 from fieldcheck.query import parse
 from fieldcheck.tomography import Profile, Run, weaknesses
 from fieldcheck.tomography.figures import exhibits
@@ -35,5 +35,12 @@ def report(
     with working(opened):
         whole, *others = (opened.ask(text, profile=chosen, level=level) for text in ("all", *(query or ())))
         found = weaknesses(opened, level=level)
-    pages.write_text(out, pages.tomography_page(whole, answers=others, exhibits=exhibits(opened, found)))
+    page = pages.tomography_page(
+        whole,
+        answers=others,
+        exhibits=exhibits(opened, found),
+        lead=[smallest_of(found)],
+        origin={"run": str(run), "surrogate": opened.surrogate, "seed": str(opened.seed)},
+    )
+    pages.write_text(out, page)
     tell(f"report: {out}")

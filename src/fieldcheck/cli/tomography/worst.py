@@ -9,7 +9,7 @@ import typer
 
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, show_table
-from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, band, working
+from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, smallest_of, working
 from fieldcheck.tomography import Run, weaknesses
 from fieldcheck.tomography.figures import tables
 
@@ -40,5 +40,4 @@ def worst(
     for table in tables(found):
         show_table(table)
         print()
-    small = found.smallest
-    print(f"smallest combination under {found.below:.1%}: " + ("none" if small is None else f"{small}: {band(small)}"))
+    print(smallest_of(found))

@@ -1,0 +1,97 @@
+"""What a space file may name as its model and its data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.tomography import Subject, measure, of_recipe, plans, read_recipe
+
+SPACE = """
+[model]
+file = "{model}"
+[data]
+file = "{data}"
+kind = "row"
+[[perturbation]]
+name = "dim"
+levels = 2
+apply = "rowmodel:dim"
+"""
+
+MODULE = """
+import numpy as np
+from fieldcheck import perturbations
+
+@perturbations.register("dim", kind="row", levels=2)
+def dim(row, severity, rng):
+    return row / (1 + severity)
+
+def above(rows):  # the first class where the sum is large
+    high = (np.asarray(rows).sum(axis=1) > 0.9).astype(float)
+    return np.column_stack([high, 1 - high])
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    (tmp_path / "rowmodel.py").write_text(MODULE)
+    rows = np.array([[1.0, 0.0], [0.0, 0.5], [1.0, 1.0], [0.0, 0.0]], dtype=np.float32)
+    np.savez(tmp_path / "rows.npz", x=rows, y=np.array([0, 1, 0, 1]), x_small=rows[:3], y_small=np.array([0, 1, 0]))
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    sys.modules.pop("rowmodel", None)
+
+
+def subject(folder: Path, *, model: str, data: str = "rows.npz#x", trust: bool = True) -> Subject:
+    path = folder / "space.toml"
+    path.write_text(SPACE.format(model=model, data=data))
+    return of_recipe(read_recipe(path), trust=trust)
+
+
+def test_a_function_is_a_model(folder: Path) -> None:
+    """Sums 1, .5, 2, 0: right unperturbed; halved, the first and by thirds also the third are no longer seen."""
+    run = measure(subject(folder, model="rowmodel:above"), plan=plans.build("full"))
+    wrong = run.outcomes.select(run.outcomes.held == 0)
+    assert sorted(zip(wrong.tests.tolist(), wrong.inputs.tolist(), strict=True)) == [(1, 0), (2, 0), (2, 2)]
+    assert len(run.outcomes) == 3 * 4
+
+
+def test_code_needs_trust(folder: Path) -> None:
+    with pytest.raises(FieldcheckError, match="trust"):
+        subject(folder, model="rowmodel:above", trust=False)
+    assert "rowmodel" not in sys.modules
+
+
+def test_a_run_goes_on_only_with_the_same_code_and_array(folder: Path) -> None:
+    before = subject(folder, model="rowmodel:above").digest
+    assert subject(folder, model="rowmodel:above").digest == before
+    other = subject(folder, model="rowmodel:above", data="rows.npz#x_small")
+    assert other.inputs == 3
+    assert other.digest != before
+    (folder / "rowmodel.py").write_text(MODULE + "# changed\n")
+    assert subject(folder, model="rowmodel:above").digest != before
+
+
+def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
+    with pytest.raises(FieldcheckError, match=r"\[model\] names rowmodel.onnx"):
+        subject(folder, model="rowmodel.onnx")
+    with pytest.raises(FieldcheckError, match=r"\[data\] names none.npz, and"):
+        subject(folder, model="rowmodel:above", data="none.npz#x")
+    with pytest.raises(FieldcheckError, match="no_such_module"):
+        subject(folder, model="no_such_module:above")
+
+
+def test_weights_lie_beside_the_space_file(folder: Path) -> None:
+    path = folder / "deep" / "space.toml"
+    path.parent.mkdir()
+    path.write_text(SPACE.format(model="rowmodel:network@w.safetensors", data="../rows.npz"))
+    code = read_recipe(path).code
+    assert code is not None
+    assert code.weights == path.parent / "w.safetensors"
+    assert code.text == f"rowmodel:network@{path.parent / 'w.safetensors'}"
