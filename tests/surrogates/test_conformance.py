@@ -89,6 +89,13 @@ def test_few_and_one_sided_outcomes_are_no_reason_to_fail(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_two_outcomes_are_no_certainty(name: str) -> None:
+    evidence = Evidence(SUBJECT.space, Outcomes(np.array([0, 5]), np.arange(2), np.zeros(2)))
+    _, errors = build(name).fit(evidence, seed=0).predict(EVERY)
+    assert errors.min() > 0.05
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_one_perturbation_is_enough(name: str) -> None:
     """With so many levels that ``auto`` tries all of its candidates."""
     subject = Smooth(24)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,10 +116,14 @@ def fit_counts(learner: Learner, evidence: Evidence, *, name: str, members: int,
 
 
 def _held_out(learner: Learner, counts: Counts, *, name: str, seed: int) -> tuple[float, tuple[str, ...]]:
-    """Root mean square error on tests that were not learnt from, less the noise of their own outcomes."""
+    """Root mean square error on tests that were not learnt from, less the noise of their own outcomes.
+
+    Where too few can be held out to tell, it is the largest that so many outcomes of a single test would have.
+    """
     left_out = held_out(counts, seed=seed)
     if left_out.sum() < 5:
-        return 0.0, ()
+        error = 0.5 / math.sqrt(counts.inputs.sum())
+        return error, (f"{name}: too few tests to hold some out; bands are widened by {error:.3f} instead",)
     there = counts.select(left_out)
     found = learner.learn(counts.select(~left_out), seed=seed)(there.tests)
     noise = np.clip(found * (1 - found), 0.0, 0.25) / there.inputs
