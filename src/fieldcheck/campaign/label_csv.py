@@ -12,7 +12,7 @@ from typing import TextIO
 
 from fieldcheck.campaign import label_studio
 from fieldcheck.campaign.entries import LONGEST, Entry, Fault, readable
-from fieldcheck.campaign.sheet_files import LABEL, allow_cells, harmless, meant
+from fieldcheck.campaign.sheet_files import LABEL, harmless, long_cells, meant
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.words import counted
 
@@ -27,13 +27,13 @@ def read_csv(stream: TextIO, path: Path) -> Iterator[Entry | Fault]:
     lines = _Lines(stream, path)
     first = next(lines)
     delimiter = max(",;\t", key=first.count)
-    allow_cells(LONGEST)
-    columns: Columns | None = None
-    for start, cells in _rows(chain([first], lines), lines, delimiter):
-        if columns is None:
-            columns = Columns.of(cells, path)
-        elif any(cell.strip() for cell in cells):
-            yield columns.read(cells, f"line {start:,}")
+    with long_cells(LONGEST):
+        columns: Columns | None = None
+        for start, cells in _rows(chain([first], lines), lines, delimiter):
+            if columns is None:
+                columns = Columns.of(cells, path)
+            elif any(cell.strip() for cell in cells):
+                yield columns.read(cells, f"line {start:,}")
 
 
 class _Lines:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,13 @@ from fieldcheck.core.pool import Pool
 
 if TYPE_CHECKING:
     from _csv import Reader
+
+USUAL_CELL = csv.field_size_limit()
+"""Characters of a cell that Python reads unless it is told otherwise."""
+
+_LIMIT = threading.Lock()
+_WANTED: list[int] = []
+"""Characters that the files which are being read want allowed."""
 
 LABEL = "label"
 OURS = frozenset({"id", "prediction", LABEL})
@@ -220,21 +228,31 @@ Row = tuple[int, str, str, dict[str, str]]
 
 def _rows(path: Path) -> Iterator[Row]:
     text = _text(path)
-    allow_cells(len(text))
     try:
-        yield from _cells(path, csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+        with long_cells(len(text)):
+            yield from _cells(path, csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
     except csv.Error as error:
         raise LabelError(
             f"{path}: cannot be read as CSV ({error})", rule="a sheet is text", hint="save it again as CSV UTF-8"
         ) from None
 
 
-def allow_cells(longest: int) -> None:
-    """Let Python read cells of so many characters: items may be whole documents, and its own limit is short.
+@contextlib.contextmanager
+def long_cells(longest: int) -> Iterator[None]:
+    """Cells of so many characters can be read: items may be whole documents, and Python's own limit is short.
 
-    The limit is one for the whole process. It is never lowered again: another file may be half read.
+    The limit is one for the whole process. It holds as long as any file is half read, and is put back then: what others
+    read must not depend on what was read here.
     """
-    csv.field_size_limit(max(longest, csv.field_size_limit()))
+    with _LIMIT:
+        _WANTED.append(longest)
+        csv.field_size_limit(max(USUAL_CELL, *_WANTED))
+    try:
+        yield
+    finally:
+        with _LIMIT:
+            _WANTED.remove(longest)
+            csv.field_size_limit(max([USUAL_CELL, *_WANTED]))
 
 
 def _cells(path: Path, reader: Reader) -> Iterator[Row]:
