@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fieldcheck.campaign import Campaign, Saying, label_csv, label_studio, sheet_files
+from fieldcheck.campaign import Campaign, Saying, label_csv, label_studio, long_cells
 from fieldcheck.campaign.entries import Entry, Fault
 from fieldcheck.campaign.exchange import read_entries
 from fieldcheck.campaign.intake import Intake, prepare, take
@@ -163,7 +163,7 @@ def test_two_files_with_long_cells_are_read_at_once(tmp_path: Path) -> None:
     assert next(iter(slow)) is not None
     assert len(list(quick)) == 3
     assert len(list(slow)) == 2
-    assert csv.field_size_limit() == sheet_files.USUAL_CELL  # and nothing of it is left to others
+    assert csv.field_size_limit() == long_cells.USUAL_CELL  # and nothing of it is left to others
 
 
 def test_one_endless_task_is_refused_before_it_is_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ from typing import TextIO
 
 from fieldcheck.campaign import label_studio
 from fieldcheck.campaign.entries import LONGEST, Entry, Fault, readable
-from fieldcheck.campaign.sheet_files import LABEL, harmless, long_cells, meant
+from fieldcheck.campaign.long_cells import long_cells
+from fieldcheck.campaign.sheet_files import LABEL, harmless, meant
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.words import counted
 

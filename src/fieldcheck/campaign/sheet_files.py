@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import os
-import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ import numpy as np
 
 from fieldcheck import sources
 from fieldcheck.campaign.answers import Answer
+from fieldcheck.campaign.long_cells import long_cells
 from fieldcheck.campaign.sheet import FORMAT, Sheet
 from fieldcheck.core.column import value_at
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
@@ -25,13 +25,6 @@ from fieldcheck.core.pool import Pool
 
 if TYPE_CHECKING:
     from _csv import Reader
-
-USUAL_CELL = csv.field_size_limit()
-"""Characters of a cell that Python reads unless it is told otherwise."""
-
-_LIMIT = threading.Lock()
-_WANTED: list[int] = []
-"""Characters that the files which are being read want allowed."""
 
 LABEL = "label"
 OURS = frozenset({"id", "prediction", LABEL})
@@ -235,24 +228,6 @@ def _rows(path: Path) -> Iterator[Row]:
         raise LabelError(
             f"{path}: cannot be read as CSV ({error})", rule="a sheet is text", hint="save it again as CSV UTF-8"
         ) from None
-
-
-@contextlib.contextmanager
-def long_cells(longest: int) -> Iterator[None]:
-    """Cells of so many characters can be read: items may be whole documents, and Python's own limit is short.
-
-    The limit is one for the whole process. It holds as long as any file is half read, and is put back then: what others
-    read must not depend on what was read here.
-    """
-    with _LIMIT:
-        _WANTED.append(longest)
-        csv.field_size_limit(max(USUAL_CELL, *_WANTED))
-    try:
-        yield
-    finally:
-        with _LIMIT:
-            _WANTED.remove(longest)
-            csv.field_size_limit(max([USUAL_CELL, *_WANTED]))
 
 
 def _cells(path: Path, reader: Reader) -> Iterator[Row]:
