@@ -308,7 +308,7 @@ class Outlook:
         """What the forecast rests on, and what would make it wrong."""
         words = [
             f"a forecast of the interval for this pool, from {self.basis}",
-            "on published pools the range held in over 90 % of trials",
+            "on the published pools, on which its margins were set, the range held in over 90 % of trials",
         ]
         if self.rates:
             low, middle, high = (f"{100 * rate:.3g} %" for rate in self.rates)

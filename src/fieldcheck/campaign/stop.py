@@ -236,8 +236,8 @@ def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
     """The design as a campaign that may stop after any wave; others are refused.
 
     For a careful rule, half of the chances are the same for all items: the guarded variance is then smaller, by up to
-    a third of the labels for accurate models, and blind spots are found. A ``floor`` or ``first`` that the design names
-    itself is kept.
+    a third of the labels for accurate models, and blind spots are found sooner. A ``floor`` or ``first`` that the
+    design names itself is kept.
     """
     if isinstance(design, designs.Waves):
         floor = WARY if design.floor is None and rule.careful(frame) else design.floor

@@ -32,7 +32,7 @@ from fieldcheck.core.versions import versions
 
 app = typer.Typer(
     name="fieldcheck",
-    help="How accurate is a trained model in operation? Unbiased estimates with intervals that hold, from few labels.",
+    help="How accurate is a trained model in operation, from few labels, and where does it break?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

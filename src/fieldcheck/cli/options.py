@@ -29,9 +29,7 @@ AuxiliaryName = Annotated[
     typer.Option("--auxiliary", "-a", help="Auxiliary variable: confidence, dsa, lsa, or any numeric column."),
 ]
 Budget = Annotated[int, typer.Option("--budget", "-n", help="Number of labels.")]
-Seed = Annotated[
-    int, typer.Option("--seed", "-s", min=0, help="Same seed, same items and same estimate, on any machine.")
-]
+Seed = Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same items and same estimate.")]
 Level = Annotated[
     float,
     typer.Option("--level", min=0.5, max=0.9999, help="What share of campaigns the interval must hold in."),

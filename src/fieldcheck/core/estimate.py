@@ -37,18 +37,23 @@ def metrics_of(task: Task, loss: str) -> tuple[str, ...]:
     return ("1-mse", "mse", "rmse") if loss == "squared" else ("mae", "1-mae")
 
 
+AUDIT = "exactly unbiased if the number of labels was fixed beforehand and none was skipped; slightly less precise"
+"""When labels decide where to stop, or which of them are missing, nothing is exactly unbiased."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """What one campaign says about the pool.
 
     metric, value
-        What was estimated; ``value`` is not clipped to its range, so that it stays unbiased over campaigns.
+        What was estimated; ``value`` is not clipped to its range, so that its mean over campaigns stays where it is.
     interval
         Bounds for it, with the kind of promise they make.
     guarded
-        A wider interval that also holds where items that look safe fail, for techniques that know one.
+        A wider interval that is made to hold also where items that look safe fail, for techniques that know one.
     audit
-        A second estimate, exactly unbiased where ``value`` is only nearly so, for those who must claim it.
+        A second estimate, for those who must claim that it is unbiased: exactly so where ``value`` is only nearly so,
+        if the number of labels was fixed beforehand and none was skipped.
     labels, failures
         Distinct items labelled, and how many of them failed.
     truth
@@ -150,7 +155,7 @@ class Estimate:
         if self.guarded is not None:
             rows.insert(1, ("guarded interval", f"{self._between(self.guarded)}: {self.guarded.note}"))
         if self.audit is not None:
-            rows.insert(2, ("audit form", f"{self._show(self.audit)}: exactly unbiased, slightly less precise"))
+            rows.insert(2, ("audit form", f"{self._show(self.audit)}: {AUDIT}"))
         if self.truth is not None:
             inside = "inside" if self.truth in self.interval else "OUTSIDE"
             rows.insert(0, ("truth", f"{self._show(self.truth)} ({inside} the interval)"))

@@ -22,7 +22,8 @@ class MeanLoss:
     guarded
         A wider interval that also holds where items that look safe fail, if the estimator knows one.
     audit
-        A second estimate of the same, exactly unbiased, for those who must claim that; nan if there is none.
+        A second estimate of the same, exactly unbiased if the number of labels was fixed beforehand and none was
+        skipped; nan if there is none.
     """
 
     value: float

@@ -37,7 +37,7 @@ class ModelAssisted:
     permit.
 
     The audit form, ``Σ_t (n_t/n)(1/N) [Σ_{labelled before} y + Σ_{rest} m_t + Σ_{s_t} (y - m_t)/π_t]``, is exactly
-    unbiased, at a slightly larger error.
+    unbiased, at a slightly larger error, if the number of labels was fixed beforehand and every drawn item has one.
     """
 
     name: ClassVar[str] = "model_assisted"

@@ -383,7 +383,7 @@ def _again(campaign: Campaign, estimate: Estimate) -> Section:
     )
     text = (
         f"The technique is {estimate.design_title} ({estimate.paper}). The campaign keeps everything that happened, in "
-        "order; from it, every number of this page follows on any machine. With the same pool, settings and seed, a "
+        "order; from it and the pool, every number of this page follows. With the same pool, settings and seed, a "
         "new campaign asks for the same first items."
     )
     return Section("How to check it", (Commands("commands", "The same numbers, and the same start", lines),), text)
