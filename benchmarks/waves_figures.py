@@ -147,7 +147,7 @@ def record(cells: list[Cell]) -> str:
         "$ python benchmarks/waves_figures.py study.tsv\n```\n\n"
         "500 campaigns a cell; the leaking lsa of CN12_CIFAR10 left out. rmse, failures and widths are relative to\n"
         "simple random sampling with as many labels; `bias` is in units of its error, `audit_bias_in_se` in\n"
-        "Monte-Carlo standard errors. Geometric means:\n\n"
+        "Monte-Carlo standard errors. Geometric means of rmse and failures, plain means of coverage and widths:\n\n"
         f"{summary(cells)}\n\n## Every cell\n\n| {' | '.join(head)} |\n{'|---' * len(head)}|\n{rows}\n"
     )
 
