@@ -103,3 +103,11 @@ def test_every_face_shows_the_warnings() -> None:
 def test_json_has_no_nan() -> None:
     record = replace(ACCURACY, standard_error=math.nan).to_dict()
     assert json.loads(json.dumps(record, allow_nan=False))["standard_error"] is None
+
+
+def test_the_audit_form_says_when_it_is_unbiased() -> None:
+    """Not when labels are missing or decided where to stop; and the root of an unbiased estimate is biased."""
+    audited = replace(ERROR, audit=0.9)
+    words = [dict(one.facts())["audit form"] for one in (audited, audited.as_metric("rmse"))]
+    assert all("fixed beforehand and none was skipped" in text for text in words)
+    assert [text.split(": ")[1].startswith("before the root") for text in words] == [False, True]

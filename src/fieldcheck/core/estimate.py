@@ -155,7 +155,8 @@ class Estimate:
         if self.guarded is not None:
             rows.insert(1, ("guarded interval", f"{self._between(self.guarded)}: {self.guarded.note}"))
         if self.audit is not None:
-            rows.insert(2, ("audit form", f"{self._show(self.audit)}: {AUDIT}"))
+            root = "before the root is taken " if self.metric == "rmse" else ""
+            rows.insert(2, ("audit form", f"{self._show(self.audit)}: {root}{AUDIT}"))
         if self.truth is not None:
             inside = "inside" if self.truth in self.interval else "OUTSIDE"
             rows.insert(0, ("truth", f"{self._show(self.truth)} ({inside} the interval)"))
