@@ -144,7 +144,7 @@ def _start(graph: bytes, folder: Path, threads: int | None) -> Any:
         ) from error
 
 
-def started(path: Path) -> Any:
+def onnx_session(path: Path) -> Any:
     """A session of the graph in a file, for those who know its inputs and outputs."""
     package("onnxruntime", "onnx")
     proto = _read(path)

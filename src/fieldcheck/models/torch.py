@@ -232,7 +232,7 @@ def _network(found: Any, path: Path) -> Any:
 
 
 def _factory_hint(path: Path) -> str:
-    return f"weights: MODULE:NAME@{path.name} with --trust, where NAME() builds the network"
+    return f"for weights MODULE:NAME@{path.name} with --trust, where NAME() builds the network"
 
 
 def _unsafe(path: Path, *, trust: bool) -> Any:
@@ -246,10 +246,13 @@ def _unsafe(path: Path, *, trust: bool) -> Any:
     inside = _names(path)
     script = any("/code/" in name for name in inside)
     program = path.suffix.lower() == ".pt2" or any(name.endswith("/archive_format") for name in inside)
-    kind = "TorchScript" if script else "an exported program" if program else "a pickle, if it is a model"
+    kind = "TorchScript" if script else "an exported program" if program else "a pickle"
     hint = EXPORT if script or program else f"{_factory_hint(path)}; or {EXPORT}"
-    require_trust(trust, f"{path} is {kind}: loading it", hint=hint)
-    with reading(path, f"{kind}, complete, and the packages that it needs"), warnings.catch_warnings(action="ignore"):
+    require_trust(trust, f"{path} would be read as {kind}: that", hint=hint)
+    with (
+        reading(path, f"{kind} that is complete, and the packages that it needs"),
+        warnings.catch_warnings(action="ignore"),
+    ):
         if script:
             return torch.jit.load(str(path), map_location="cpu")
         return torch.export.load(path) if program else torch.load(path, map_location="cpu", weights_only=False)

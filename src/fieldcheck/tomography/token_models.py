@@ -13,9 +13,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import ModelError
 from fieldcheck.core.types import FloatArray
-from fieldcheck.models.loading import reading
-from fieldcheck.models.onnx import started
-from fieldcheck.models.transformers import safe_config
+from fieldcheck.models import onnx_session, reading, safe_config
 from fieldcheck.tomography.scores.token_f1 import unit
 
 IdArray = npt.NDArray[np.int64]
@@ -70,7 +68,7 @@ class TokenModel:
 
 
 def _onnx_states(path: Path) -> States:
-    session = started(path)
+    session = onnx_session(path)
     names = {one.name for one in session.get_inputs()}
 
     def states(codes: IdArray, mask: IdArray) -> npt.NDArray[Any]:
