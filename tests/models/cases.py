@@ -203,13 +203,20 @@ def torch_regression(_: Path) -> Case:
 @case
 def torch_scripted(folder: Path) -> Case:
     path = networks.save_script(trained_cnn(), folder / "net.pt")
-    return Case(open_model(path, batch=images()), images(), softmax(logits(trained_cnn(), images())), cnn_hidden())
+    return Case(
+        open_model(path, batch=images(), trust=True), images(), softmax(logits(trained_cnn(), images())), cnn_hidden()
+    )
 
 
 @case
 def torch_traced(folder: Path) -> Case:
     path = networks.save_script(trained_cnn(), folder / "net.pt", example=images()[:3])
-    return Case(open_model(str(path), batch=images()), images(), softmax(logits(trained_cnn(), images())), cnn_hidden())
+    return Case(
+        open_model(str(path), batch=images(), trust=True),
+        images(),
+        softmax(logits(trained_cnn(), images())),
+        cnn_hidden(),
+    )
 
 
 @case

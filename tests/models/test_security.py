@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import sys
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import joblib
 import numpy as np
 import pytest
 import torch
-from onnx import TensorProto, helper
+from onnx import AttributeProto, TensorProto, helper
+from sklearn.linear_model import LinearRegression
 
 from fieldcheck.core.errors import ModelError
 from fieldcheck.models import keras as keras_adapter
@@ -34,103 +39,262 @@ class Hostile:
         return os.mkdir, (str(self.mark),)
 
 
-def pickled(path: Path, thing: object) -> None:
+class HostileModule(torch.nn.Linear):
+    """A module of torch that makes a folder when it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        super().__init__(64, 3)
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.mark),)
+
+
+class WritesWhenRun(torch.nn.Module):
+    def __init__(self, mark: Path) -> None:
+        super().__init__()
+        self.mark = str(mark)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch.save(x, self.mark)
+        return x
+
+
+class WritesWhenLoaded(torch.nn.Module):
+    def __init__(self, mark: Path) -> None:
+        super().__init__()
+        self.mark = str(mark)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    @torch.jit.export
+    def __getstate__(self) -> tuple[str, bool]:
+        return self.mark, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: tuple[str, bool]) -> None:
+        self.mark = state[0]
+        self.training = state[1]
+        torch.save(torch.zeros(1), state[0])
+
+
+def pickled(path: Path, thing: object) -> Path:
     path.write_bytes(pickle.dumps(thing))
+    return path
 
 
-def exported(path: Path, thing: object) -> None:
+def saved(path: Path, thing: object, **how: Any) -> Path:
+    torch.save(thing, path, **how)
+    return path
+
+
+def dumped(path: Path, thing: object) -> Path:
+    joblib.dump(thing, path)
+    return path
+
+
+def exported(path: Path, thing: object) -> Path:
     """An exported program whose sample inputs are hostile."""
     good = path.with_name("good.pt2")
     torch.export.save(torch.export.export(trained_mlp("classes"), (torch.zeros(2, 64),)), good)
-    bad = path.with_name("bad.bin")
-    torch.save(thing, bad)
-    _replace_member(good, path, ending="sample_inputs/model.pt", content=bad.read_bytes())
+    bad = saved(path.with_name("bad.bin"), thing)
+    return with_member(good, path, ending="sample_inputs/model.pt", change=lambda _: bad.read_bytes())
 
 
-def _replace_member(source: Path, target: Path, *, ending: str, content: bytes) -> None:
+def with_member(source: Path, target: Path, *, ending: str, change: Callable[[bytes], bytes]) -> Path:
+    """A copy of the archive in which the members whose names end so are changed."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as new:
         for name in old.namelist():
-            new.writestr(name, content if name.endswith(ending) else old.read(name))
+            new.writestr(name, change(old.read(name)) if name.endswith(ending) else old.read(name))
+    return target
 
 
-WRITERS: dict[str, Callable[[Path, object], Any]] = {
-    "model.pkl": pickled,
-    "model.pickle": pickled,
-    "model.joblib": lambda path, thing: joblib.dump(thing, path),
-    "model.pt": lambda path, thing: torch.save(thing, path),
-    "model.pth": lambda path, thing: torch.save({"weights": thing}, path),
-    "old.pt": lambda path, thing: torch.save(thing, path, _use_new_zipfile_serialization=False),
-    "model.bin": pickled,
-    "model.pt2": exported,
+def script(path: Path, net: torch.nn.Module, *, call: bytes = b"save(") -> Path:
+    """TorchScript that writes a file; ``call`` is how its source writes the call."""
+    good = save_script(net, path.with_name("good.pt"))
+    with zipfile.ZipFile(good) as archive:
+        assert any(b"save(" in archive.read(name) for name in archive.namelist())
+    return with_member(good, path, ending=".py", change=lambda source: source.replace(b"save(", call))
+
+
+def lambda_model(path: Path, mark: Path) -> Path:
+    """A model with code in it, which Keras runs once while loading."""
+    import keras
+
+    place, entry = str(mark), keras.Input((64,))
+    hostile = keras.layers.Lambda(lambda x: [__import__("os").makedirs(place, exist_ok=True), x][1])
+    networks.save_keras(keras.Model(entry, keras.layers.Dense(3)(hostile(entry))), path)
+    mark.rmdir()
+    return path
+
+
+def wrapped_model(path: Path, mark: Path) -> Path:
+    """A Keras file with a pickled module of torch in its configuration."""
+    import keras
+
+    networks.save_keras(
+        keras.Sequential([keras.Input((64,)), keras.layers.TorchModuleWrapper(HostileModule(mark))]), path
+    )
+    return path
+
+
+def module_of(folder: Path, mark: Path, *, weights: str = "") -> str:
+    """A module in the current folder that acts when it is imported."""
+    name = f"hostile_{folder.name}".replace("-", "_")
+    (folder / f"{name}.py").write_text(f"import os\nos.mkdir({str(mark)!r})\ndef f(x=0): return x\n")
+    torch.save(trained_mlp("classes").state_dict(), folder / "w.pt")
+    return f"{name}:f{weights}"
+
+
+Attack = Callable[[Path, Path], Path | str]
+
+ATTACKS: dict[str, Attack] = {
+    "pickle": lambda folder, mark: pickled(folder / "model.pkl", Hostile(mark)),
+    "pickle, other name": lambda folder, mark: pickled(folder / "model.pickle", Hostile(mark)),
+    "joblib": lambda folder, mark: dumped(folder / "model.joblib", Hostile(mark)),
+    "torch pickle": lambda folder, mark: saved(folder / "model.pt", Hostile(mark)),
+    "torch module": lambda folder, mark: saved(folder / "model.pth", HostileModule(mark)),
+    "state dict": lambda folder, mark: saved(folder / "model.ckpt", {"state_dict": Hostile(mark)}),
+    "old torch pickle": lambda folder, mark: saved(
+        folder / "old.pt", Hostile(mark), _use_new_zipfile_serialization=False
+    ),
+    "exported program": lambda folder, mark: exported(folder / "model.pt2", Hostile(mark)),
+    "exported program, other name": lambda folder, mark: exported(folder / "model.pt", Hostile(mark)),
+    "TorchScript": lambda folder, mark: script(folder / "model.pt", WritesWhenRun(mark)),
+    "TorchScript, a blank": lambda folder, mark: script(folder / "model.pt", WritesWhenRun(mark), call=b"save ("),
+    "TorchScript, a line break": lambda folder, mark: script(
+        folder / "model.ts", WritesWhenRun(mark), call=b"save\\\n("
+    ),
+    "TorchScript, on loading": lambda folder, mark: script(folder / "model.pt", WritesWhenLoaded(mark), call=b"save ("),
+    "Keras, Lambda": lambda folder, mark: lambda_model(folder / "net.keras", mark),
+    "Keras, torch module": lambda folder, mark: wrapped_model(folder / "net.keras", mark),
+    "HDF5, Lambda": lambda folder, mark: lambda_model(folder / "net.h5", mark),
+    "imported function": module_of,
+    "imported factory": lambda folder, mark: module_of(folder, mark, weights="@w.pt"),
 }
+"""By kind of model, what makes one that leaves the mark. One for each row of docs/decisions/trust.md that has code."""
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_hostile_pickle_is_not_run_without_trust(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_an_attack_leaves_its_mark_with_trust_only(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     mark = tmp_path / "mark"
-    WRITERS[name](tmp_path / name, Hostile(mark))
+    model = ATTACKS[kind](tmp_path, mark)
     with pytest.raises(ModelError) as caught:
-        open_model(tmp_path / name, batch=items())
+        open_model(model, batch=items())
     assert not mark.exists()
-    assert "trust" in caught.value.rule or "weights" in caught.value.rule
-    assert all(word in str(caught.value) for word in ("safetensors", "ONNX", "TorchScript"))
-
-
-def test_a_hostile_pickle_is_one_that_runs_when_trusted(tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
-    pickled(tmp_path / "model.pkl", Hostile(mark))
-    with pytest.raises(ModelError):
-        open_model(tmp_path / "model.pkl", batch=items(), trust=True)
+    assert "trust" in str(caught.value)
+    assert caught.value.rule
+    assert caught.value.hint
+    with suppress(ModelError):
+        open_model(model, batch=items(), trust=True)
     assert mark.exists()
 
 
-def test_importing_needs_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "hostile_module.py").write_text(
-        f"import os\nos.mkdir({str(tmp_path / 'mark')!r})\ndef f(x): return x\n"
-    )
-    torch.save(trained_mlp("classes").state_dict(), tmp_path / "w.pt")
-    monkeypatch.chdir(tmp_path)
-    for name in ("hostile_module:f", "hostile_module:f@w.pt"):
-        with pytest.raises(ModelError, match="trust"):
-            open_model(name, batch=items())
-    assert not (tmp_path / "mark").exists()
+def test_no_loader_of_torch_sees_a_file_that_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    for place, name in ((torch, "load"), (torch.jit, "load"), (torch.export, "load")):
+        monkeypatch.setattr(place, name, lambda *_, **__: called.append("loaded"))
+    saved_before = [save_script(trained_mlp("classes"), tmp_path / "net.pt")]
+    (tmp_path / "net.pt2").write_bytes(b"")
+    (tmp_path / "net.bin").write_bytes(b"")
+    for path in (*saved_before, tmp_path / "net.pt2", tmp_path / "net.bin"):
+        with pytest.raises(ModelError, match="--trust"):
+            open_model(path, batch=items())
+    assert called == []
 
 
-def test_torchscript_that_opens_files_needs_trust(tmp_path: Path) -> None:
-    class Writer(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            torch.save(x, "mark")
-            return x
-
-    path = save_script(Writer(), tmp_path / "net.pt")
-    with pytest.raises(ModelError, match="opens files"):
-        open_model(path, batch=items())
+def test_what_is_recommended_without_trust_opens_without_trust(tmp_path: Path) -> None:
+    pickled(tmp_path / "model.pkl", 1)
+    with pytest.raises(ModelError) as caught:
+        open_model(tmp_path / "model.pkl")
+    assert "TorchScript" not in caught.value.hint
+    assert all(word in caught.value.hint for word in ("ONNX", ".keras", ".skops", "transformers"))
 
 
-def lambda_model(path: Path) -> None:
-    """A model with code in it: it makes a folder when it runs, and Keras runs it once while loading."""
-    import keras
-
-    mark = str(path.with_name("mark"))
-    hostile = keras.layers.Lambda(lambda x: [__import__("os").makedirs(mark, exist_ok=True), x][1])
-    networks.save_keras(keras.Sequential([keras.Input((64,)), hostile, keras.layers.Dense(3)]), path)
-    Path(mark).rmdir()
+def truncated(folder: Path) -> bytes:
+    return save_script(trained_mlp("classes"), folder / "good.bin").read_bytes()[:-200]
 
 
-def test_a_keras_lambda_is_not_run_without_trust(tmp_path: Path) -> None:
-    lambda_model(tmp_path / "net.keras")
-    with pytest.raises(ModelError, match="Lambda"):
-        open_model(tmp_path / "net.keras", batch=items())
-    assert not (tmp_path / "mark").exists()
-    open_model(tmp_path / "net.keras", batch=items(), trust=True)
-    assert (tmp_path / "mark").exists()
+def archive(*names: str) -> Callable[[Path], bytes]:
+    def made(folder: Path) -> bytes:
+        with zipfile.ZipFile(folder / "junk.zip", "w") as new:
+            for name in names:
+                new.writestr(name, b"junk")
+        return (folder / "junk.zip").read_bytes()
+
+    return made
 
 
-@pytest.mark.parametrize("name", ["net.h5", "net.hdf5"])
-def test_the_old_format_of_keras_has_no_safe_mode(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(b"\x89HDF\r\n")
-    with pytest.raises(ModelError, match="HDF5"):
-        open_model(tmp_path / name, batch=items())
+JUNK: dict[str, Callable[[Path], bytes]] = {
+    "nothing": lambda _: b"",
+    "text": lambda _: b"this was a model once\n",
+    "zeros": lambda _: bytes(4096),
+    "begun archive": lambda _: b"PK\x03\x04 this was a model once",
+    "truncated archive": truncated,
+    "archive with code": archive("a/code/a.py", "a/data.pkl"),
+    "archive of a program": archive("a/archive_format"),
+    "archive of weights": archive("a/data.pkl", "a/version"),
+    "archive of Keras": archive("config.json", "metadata.json"),
+    "half a pickle": lambda _: pickle.dumps({"a": list(range(100))})[:-20],
+    "pickled number": lambda _: pickle.dumps(3),
+    "HDF5": lambda _: b"\x89HDF\r\n\x1a\n" + bytes(100),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("trust", [False, True])
+@pytest.mark.parametrize("junk", JUNK)
+def test_junk_is_an_error_in_three_parts(junk: str, trust: bool, tmp_path: Path) -> None:
+    content = JUNK[junk](tmp_path)
+    for suffix in ("pt", "pth", "ckpt", "bin", "pt2", "ts", "safetensors", "onnx", "keras", "h5", "pkl", "joblib"):
+        path = tmp_path / f"net.{suffix}"
+        path.write_bytes(content)
+        with pytest.raises(ModelError) as caught:
+            open_model(path, batch=items(), trust=trust)
+        assert caught.value.rule, suffix
+        assert caught.value.hint, suffix
+
+
+@pytest.mark.parametrize("thing", [3, [1, 2], torch.zeros(3)])
+def test_a_file_of_torch_that_holds_no_network_says_what_it_holds(thing: object, tmp_path: Path) -> None:
+    path = saved(tmp_path / "net.pt", thing)
+    with pytest.raises(ModelError, match=type(thing).__name__):
+        open_model(path, batch=items(), trust=True)
+
+
+def fake_skops(monkeypatch: pytest.MonkeyPatch, *, version: str, unknown: list[str], mark: Path) -> None:
+    """A skops that finds these types in every file, and runs what the file asks for."""
+
+    def load(_: Path, *, trusted: list[str]) -> object:
+        assert trusted == unknown
+        mark.mkdir()
+        return LinearRegression().fit(items(), items()[:, 5])
+
+    io = SimpleNamespace(get_untrusted_types=lambda file: unknown, load=load)
+    monkeypatch.setitem(sys.modules, "skops", SimpleNamespace(__version__=version, io=io))
+    monkeypatch.setitem(sys.modules, "skops.io", io)
+
+
+@pytest.mark.parametrize(("version", "unknown"), [("0.13.0", ["os.mkdir"]), ("0.11.0", [])])
+def test_a_skops_file_with_unknown_types_or_read_by_an_old_skops_needs_trust(
+    version: str, unknown: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "mark"
+    fake_skops(monkeypatch, version=version, unknown=unknown, mark=mark)
+    (tmp_path / "model.skops").write_bytes(b"")
+    with pytest.raises(ModelError, match="trust"):
+        open_model(tmp_path / "model.skops")
+    assert not mark.exists()
+    assert open_model(tmp_path / "model.skops", trust=True).name == "sklearn"
+    assert mark.exists()
+
+
+def test_a_skops_file_of_known_types_needs_no_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_skops(monkeypatch, version="0.13.0", unknown=[], mark=tmp_path / "mark")
+    (tmp_path / "model.skops").write_bytes(b"")
+    assert open_model(tmp_path / "model.skops").name == "sklearn"
 
 
 def test_a_keras_with_known_holes_needs_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,29 +304,95 @@ def test_a_keras_with_known_holes_needs_trust(tmp_path: Path, monkeypatch: pytes
         open_model(tmp_path / "net.keras", batch=items())
 
 
-def test_code_in_a_folder_of_transformers_is_not_run_even_with_trust(tmp_path: Path) -> None:
+def hostile_folder(tmp_path: Path) -> Path:
     folder = texts.saved(texts.bert(), tmp_path / "bert")
-    config = json.loads((folder / "config.json").read_text())
-    config["auto_map"] = {
-        "AutoConfig": "hostile.Config",
-        "AutoModelForSequenceClassification": "hostile.HostileForSequenceClassification",
-    }
-    config["model_type"] = "hostile"
-    (folder / "config.json").write_text(json.dumps(config))
+    change(
+        folder / "config.json",
+        auto_map={
+            "AutoConfig": "hostile.Config",
+            "AutoModelForSequenceClassification": "hostile.HostileForSequenceClassification",
+        },
+        model_type="hostile",
+    )
     (folder / "hostile.py").write_text(f"import os\nos.mkdir({str(tmp_path / 'mark')!r})\n")
+    return folder
+
+
+def change(path: Path, **entries: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **entries}))
+
+
+def test_code_in_a_folder_of_transformers_is_not_run_even_with_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    folder = hostile_folder(tmp_path)
     for trust in (False, True):
         with pytest.raises(ModelError):
             open_model(folder, trust=trust)
     assert not (tmp_path / "mark").exists()
+    with suppress(Exception):
+        transformers.AutoConfig.from_pretrained(folder, trust_remote_code=True)
+    assert (tmp_path / "mark").exists()
 
 
 def test_pickled_weights_in_a_folder_of_transformers_are_not_read(tmp_path: Path) -> None:
     folder = texts.saved(texts.bert(), tmp_path / "bert")
     (folder / "model.safetensors").unlink()
-    pickled(folder / "pytorch_model.bin", Hostile(tmp_path / "mark"))
-    with pytest.raises(ModelError, match="safetensors"):
+    saved(folder / "pytorch_model.bin", Hostile(tmp_path / "mark"))
+    for trust in (False, True):
+        with pytest.raises(ModelError, match="safetensors"):
+            open_model(folder, trust=trust)
+    assert not (tmp_path / "mark").exists()
+    torch.load(folder / "pytorch_model.bin", weights_only=False)
+    assert (tmp_path / "mark").exists()
+
+
+def test_pickled_weights_behind_an_index_of_safetensors_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = texts.saved(texts.bert(), tmp_path / "bert")
+    (folder / "model.safetensors").unlink()
+    names = texts.bert().state_dict()
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": dict.fromkeys(names, "w.bin")})
+    )
+    saved(folder / "w.bin", Hostile(tmp_path / "mark"))
+    read = partial(torch.load, weights_only=False)
+    monkeypatch.setattr(torch, "load", lambda path, **_: read(path))  # as a torch whose weights_only has a hole
+    with pytest.raises(ModelError, match=r"w\.bin"):
         open_model(folder)
     assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation_internal", "experts_implementation"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_layers_that_would_be_downloaded_as_code_are_refused(key: str, nested: bool, tmp_path: Path) -> None:
+    folder = texts.saved(texts.bert(), tmp_path / "bert")
+    said = {key: "somebody/kernel"}
+    change(folder / "config.json", **({"text_config": said} if nested else said))
+    with pytest.raises(ModelError, match="somebody/kernel"):
+        open_model(folder)
+    change(folder / "config.json", **({"text_config": {}} if nested else {key: "eager"}))
+    assert open_model(folder).name == "transformers"
+
+
+def test_an_adapter_in_a_folder_of_transformers_is_refused(tmp_path: Path) -> None:
+    folder = texts.saved(texts.bert(), tmp_path / "bert")
+    (folder / "adapter_config.json").write_text("{}")
+    with pytest.raises(ModelError, match="adapter_config"):
+        open_model(folder)
+
+
+def test_a_pickle_that_calls_itself_safetensors_is_not_unpickled(tmp_path: Path) -> None:
+    pickled(tmp_path / "net.safetensors", Hostile(tmp_path / "mark"))
+    for trust in (False, True):
+        with pytest.raises(ModelError, match="safetensors"):
+            open_model(tmp_path / "net.safetensors", trust=trust)
+    assert not (tmp_path / "mark").exists()
+    joblib.load(tmp_path / "net.safetensors")
+    assert (tmp_path / "mark").exists()
 
 
 def external(location: str) -> Any:
@@ -179,6 +409,21 @@ def external(location: str) -> Any:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
+def external_in_a_function(location: str) -> Any:
+    """A graph that calls a function of its own, in which a constant is in another file."""
+    weights = external(location).graph.initializer[0]
+    constant = helper.make_node("Constant", [], ["w"])
+    constant.attribute.add(name="value", type=AttributeProto.TENSOR).t.CopyFrom(weights)
+    product = helper.make_node("MatMul", ["x", "w"], ["y"])
+    opset = helper.make_opsetid("", 17)
+    model = external(location)
+    del model.graph.initializer[:], model.graph.node[:]
+    model.graph.node.append(helper.make_node("F", ["x"], ["y"], domain="own"))
+    model.functions.append(helper.make_function("own", "F", ["x"], ["y"], [constant, product], [opset]))
+    model.opset_import.append(helper.make_opsetid("own", 1))
+    return model
+
+
 def test_weights_beside_an_onnx_file_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.random.default_rng(0).normal(size=(64, 3)).astype(np.float32)
     weights.tofile(tmp_path / "w.data")
@@ -190,15 +435,46 @@ def test_weights_beside_an_onnx_file_are_found_from_anywhere(tmp_path: Path, mon
     np.testing.assert_allclose(model.respond(items()).outputs, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("made", [external, external_in_a_function])
 @pytest.mark.parametrize("location", ["../w.data", "/etc/passwd", "link.data"])
-def test_weights_outside_the_folder_of_an_onnx_file_are_refused(location: str, tmp_path: Path) -> None:
+def test_weights_outside_the_folder_of_an_onnx_file_are_refused(
+    location: str, made: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "inside"
     folder.mkdir()
     np.zeros((64, 3), dtype=np.float32).tofile(tmp_path / "w.data")
     (folder / "link.data").symlink_to(tmp_path / "w.data")
-    (folder / "net.onnx").write_bytes(external(location).SerializeToString())
-    with pytest.raises(ModelError, match="outside its folder"):
-        open_model(folder / "net.onnx", batch=items())
+    (folder / "net.onnx").write_bytes(made(location).SerializeToString())
+    monkeypatch.chdir(folder)
+    for model in (folder / "net.onnx", made(location)):
+        with pytest.raises(ModelError, match="outside its folder"):
+            open_model(model, batch=items(), trust=True)
+
+
+@pytest.mark.parametrize("location", ["w\0.data", "*/_ORT_MEM_ADDR_/*", "", "."])
+def test_odd_places_of_weights_are_refused(location: str, tmp_path: Path) -> None:
+    (tmp_path / "net.onnx").write_bytes(external(location).SerializeToString())
+    with pytest.raises(ModelError, match="beside the model"):
+        open_model(tmp_path / "net.onnx", batch=items())
+
+
+def test_weights_in_the_memory_of_the_process_are_refused(tmp_path: Path) -> None:
+    """ONNX Runtime reads this place as an address; a file of that name must not get it past the check."""
+    (tmp_path / "*" / "_ORT_MEM_ADDR_").mkdir(parents=True)
+    np.zeros((64, 3), dtype=np.float32).tofile(tmp_path / "*" / "_ORT_MEM_ADDR_" / "*")
+    (tmp_path / "net.onnx").write_bytes(external("*/_ORT_MEM_ADDR_/*").SerializeToString())
+    with pytest.raises(ModelError):
+        open_model(tmp_path / "net.onnx", batch=items())
+
+
+def test_operators_that_are_not_part_of_onnx_runtime_are_not_looked_for(tmp_path: Path) -> None:
+    model = external("w.data")
+    model.graph.node[0].domain = "somebody.elses"
+    model.opset_import.append(helper.make_opsetid("somebody.elses", 1))
+    np.zeros((64, 3), dtype=np.float32).tofile(tmp_path / "w.data")
+    (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(ModelError, match="cannot run the graph"):
+        open_model(tmp_path / "net.onnx", batch=items(), trust=True)
 
 
 def test_a_missing_file_of_weights_is_named(tmp_path: Path) -> None:
@@ -208,8 +484,6 @@ def test_a_missing_file_of_weights_is_named(tmp_path: Path) -> None:
 
 
 def test_trusted_pickles_are_opened_by_what_is_in_them(tmp_path: Path) -> None:
-    from sklearn.linear_model import LinearRegression
-
     joblib.dump(LinearRegression().fit(items(), items()[:, 5]), tmp_path / "line.joblib")
     assert open_model(tmp_path / "line.joblib", trust=True).name == "sklearn"
     torch.save(trained_mlp("classes"), tmp_path / "net.pt")

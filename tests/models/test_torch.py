@@ -192,7 +192,7 @@ def test_damaged_files_are_said(name: str, tmp_path: Path) -> None:
 
 
 def test_torchscript_shows_its_operations(tmp_path: Path) -> None:
-    model = open_model(save_script(trained_cnn(), tmp_path / "net.pt"), batch=IMAGES)
+    model = open_model(save_script(trained_cnn(), tmp_path / "net.pt"), batch=IMAGES, trust=True)
     assert model.layers == ("conv2d", "relu", "flatten", "linear", "relu#2")
     assert model.layer == "relu#2"
 
@@ -201,7 +201,7 @@ def test_a_scripted_module_in_training_mode_is_set_to_evaluation(tmp_path: Path)
     net = Cnn().train()
     path = save_script(net, tmp_path / "net.pt")
     net.eval()
-    model = open_model(path, batch=IMAGES)
+    model = open_model(path, batch=IMAGES, trust=True)
     np.testing.assert_allclose(model.respond(IMAGES).outputs, softmax(logits(net, IMAGES)), atol=1e-6)
     assert any("training mode" in note for note in model.notes)
 

@@ -339,3 +339,28 @@ def test_a_folder_without_a_model_is_said(tmp_path: Path) -> None:
     tokenizer_file(tmp_path)
     with pytest.raises(ModelError):
         TokenModel.open(tmp_path)
+
+
+def test_a_language_model_that_reads_outside_its_folder_is_refused(tmp_path: Path) -> None:
+    from onnx import TensorProto, helper
+
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    tokenizer_file(folder)
+    np.zeros((7, 4), dtype=np.float32).tofile(tmp_path / "w.data")
+    table = TensorProto(name="table", data_type=TensorProto.FLOAT, dims=[7, 4], data_location=TensorProto.EXTERNAL)
+    table.external_data.add(key="location", value="../w.data")
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["table", "input_ids"], ["states"])],
+        "embeddings",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["n", "places"])],
+        [helper.make_tensor_value_info("states", TensorProto.FLOAT, ["n", "places", 4])],
+        [table],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    (folder / "model.onnx").write_bytes(made.SerializeToString())
+    with pytest.raises(ModelError, match="outside its folder"):
+        TokenModel.open(folder)
+    (folder / "model.onnx").write_bytes(b"junk")
+    with pytest.raises(ModelError, match="ONNX"):
+        TokenModel.open(folder)

@@ -68,6 +68,14 @@ def test_code_needs_trust(folder: Path) -> None:
     assert "rowmodel" not in sys.modules
 
 
+def test_a_space_file_cannot_switch_trust_on(folder: Path) -> None:
+    (folder / "net.pt").write_bytes(b"")
+    with pytest.raises(FieldcheckError, match="--trust"):
+        subject(folder, model="net.pt", trust=False)
+    with pytest.raises(FieldcheckError, match="unknown 'trust'"):
+        subject(folder, model='net.pt"\ntrust = "true', trust=False)
+
+
 def test_a_run_goes_on_only_with_the_same_code_and_array(folder: Path) -> None:
     before = subject(folder, model="rowmodel:above").digest
     assert subject(folder, model="rowmodel:above").digest == before

@@ -61,7 +61,11 @@ def predict(
     task: options.TaskName = None,
     outputs: Annotated[str, typer.Option(help="auto, logits, probabilities or values.")] = "auto",
     trust: Annotated[
-        bool, typer.Option("--trust", help="Unpickle the model or import its code: it can do anything on this machine.")
+        bool,
+        typer.Option(
+            "--trust",
+            help="Run code that comes with the model (pickles, TorchScript, modules): it can do anything here.",
+        ),
     ] = False,
     classes: Annotated[str | None, typer.Option(help="Names of the model's outputs, in order, between commas.")] = None,
     kind: Annotated[str | None, typer.Option(help="image, text or row, where it cannot be told.")] = None,

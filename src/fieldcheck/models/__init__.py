@@ -4,15 +4,15 @@ from fieldcheck.models.adapter import Adapter, Asked
 from fieldcheck.models.callable import CallableModel
 from fieldcheck.models.heads import Outputs
 from fieldcheck.models.keras import KerasModel
-from fieldcheck.models.loading import named_object
-from fieldcheck.models.onnx import OnnxModel
+from fieldcheck.models.loading import named_object, reading
+from fieldcheck.models.onnx import OnnxModel, onnx_session
 from fieldcheck.models.open import open_model, registry
 from fieldcheck.models.opened import Opened, Opening, opened
 from fieldcheck.models.predictions import Predictions
 from fieldcheck.models.prepare import Preparation, Steps, steps_without_layout
 from fieldcheck.models.sklearn import SklearnModel
 from fieldcheck.models.torch import TorchModel
-from fieldcheck.models.transformers import TransformersModel
+from fieldcheck.models.transformers import TransformersModel, safe_config
 
 __all__ = [
     "Adapter",
@@ -30,8 +30,11 @@ __all__ = [
     "TorchModel",
     "TransformersModel",
     "named_object",
+    "onnx_session",
     "open_model",
     "opened",
+    "reading",
     "registry",
+    "safe_config",
     "steps_without_layout",
 ]

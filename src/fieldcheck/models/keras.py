@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 from fieldcheck.core.errors import ModelError
 from fieldcheck.models.adapter import Adapter, Asked
 from fieldcheck.models.arrays import Array, Run, as_array, cast_note, numbers
-from fieldcheck.models.loading import first_line, loaded, package, require_trust
+from fieldcheck.models.loading import loaded, package, reading, require_release, require_trust
 
 SUFFIXES = (".keras", ".h5", ".hdf5")
 
@@ -110,19 +110,13 @@ def _load(path: Path, *, trust: bool) -> Any:
     keras = _keras()
     if path.suffix.lower() != ".keras":
         require_trust(trust, f"{path} is in the old HDF5 format: loading it", hint="model.save('model.keras')")
-    version = tuple(int(part) for part in keras.__version__.split(".")[:2])
-    if version < SAFE_SINCE:
-        require_trust(
-            trust, f"with Keras {keras.__version__}, a crafted {path.name}", hint='pip install --upgrade "keras>=3.14"'
-        )
-    try:
+    require_release(trust, "keras", SAFE_SINCE, path)
+    with reading(
+        path,
+        "a complete file without code of its own: no Lambda layers, unless you trust it",
+        hint="--trust if you wrote it; or build the model in Python, load its weights, and open that",
+    ):
         return keras.saving.load_model(path, compile=False, safe_mode=not trust)
-    except Exception as error:  # a wrong file, a layer nobody knows, code in a Lambda: no common class
-        raise ModelError(
-            f"{path} cannot be loaded: {first_line(error)}",
-            rule="a complete file without code of its own: no Lambda layers, unless you trust it",
-            hint="--trust if you wrote it; or build the model in Python, load its weights, and open that",
-        ) from error
 
 
 def _tensors(model: Any) -> dict[str, Any]:

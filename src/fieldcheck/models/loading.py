@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,10 @@ from typing import Any
 from fieldcheck.core.errors import ModelError
 
 PICKLES = (".pkl", ".pickle", ".joblib")
-SAFE = "formats that hold no code: ONNX, TorchScript, .keras, or safetensors with MODULE:NAME@FILE"
+SAFE = "a format that holds no code: ONNX, .keras without Lambda layers, .skops, a transformers folder with safetensors"
+"""Only what opens without trust: weights in safetensors alone need MODULE:NAME, which is imported."""
+
+AGAIN = "save it again, and look whether the copy is complete"
 
 OBJECT = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_][\w.]*)")
 BUILT = re.compile(OBJECT.pattern + r"@(?P<file>.+)")
@@ -55,6 +59,26 @@ def require_trust(trust: bool, what: str, *, hint: str = SAFE) -> None:
         )
 
 
+def require_release(trust: bool, name: str, since: tuple[int, int], path: Path) -> None:
+    """Refuse a file whose safety depends on a package that is too old to be safe."""
+    given, needed = str(import_module(name).__version__), ".".join(map(str, since))
+    if tuple(int(part) for part in given.split(".")[:2]) < since:
+        require_trust(
+            trust, f"with {name} {given}, a crafted {path.name}", hint=f'pip install --upgrade "{name}>={needed}"'
+        )
+
+
+@contextmanager
+def reading(what: object, rule: str, *, hint: str = AGAIN) -> Iterator[None]:
+    """Around a loader of somebody else: whatever a broken file makes it raise says what is wrong and what to do."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:  # what is in a file can make a loader raise anything
+        raise ModelError(f"{what} cannot be read: {first_line(error)}", rule=rule, hint=hint) from error
+
+
 def named_object(spec: str, *, trust: bool) -> Any:
     """What ``package.module:name`` names; modules in the current folder are found too."""
     require_trust(trust, f"importing '{spec}'", hint=f"look into the module, then say --trust; or {SAFE}")
@@ -74,11 +98,11 @@ def _module(name: str, spec: str) -> ModuleType:
     sys.path.insert(0, here)
     try:
         return import_module(name)
-    except ImportError as error:
+    except Exception as error:  # a module can raise anything while it is imported
         raise ModelError(
-            f"'{spec}' cannot be imported: {error}",
-            rule="the module is in the current folder or installed",
-            hint="run from the folder that holds it, or set PYTHONPATH",
+            f"'{spec}' cannot be imported: {type(error).__name__}: {first_line(error)}",
+            rule="the module is in the current folder or installed, and can be imported",
+            hint=f"run from the folder that holds it, or set PYTHONPATH; python -c 'import {name}' shows more",
         ) from error
     finally:
         sys.path.remove(here)
@@ -87,13 +111,8 @@ def _module(name: str, spec: str) -> ModuleType:
 def unpickled(path: Path, *, trust: bool) -> Any:
     """The object in a pickle, written by pickle or joblib."""
     require_trust(trust, f"{path} is a pickle: loading it")
-    try:
+    with reading(path, "a file of pickle or joblib, and the packages whose objects it holds"):
         return import_module("joblib").load(path)
-    except (pickle.UnpicklingError, EOFError, ImportError, AttributeError, IndexError, KeyError, ValueError) as error:
-        raise ModelError(
-            f"{path} cannot be unpickled: {first_line(error)}",
-            rule="a file of pickle or joblib, and the packages whose objects it holds",
-        ) from error
 
 
 def first_line(error: BaseException) -> str:

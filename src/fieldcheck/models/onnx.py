@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from fieldcheck.core.errors import ModelError
 from fieldcheck.models.adapter import Adapter, Asked
 from fieldcheck.models.arrays import Array, Run, as_array, cast_note, in_portions, numbers
-from fieldcheck.models.loading import first_line, package
+from fieldcheck.models.loading import first_line, package, reading
 
 TYPES = {
     "tensor(float)": "float32",
@@ -24,6 +24,9 @@ TYPES = {
 }
 PRODUCTS = frozenset({"Gemm", "MatMul", "Conv", "MatMulInteger", "FusedMatMul", "QLinearMatMul", "QGemm", "FusedGemm"})
 """Operators that a head is made of."""
+
+BESIDE = "weights lie beside the model"
+TOGETHER = "save the model and its weights into one folder"
 
 QUANTIZERS = frozenset({"DynamicQuantizeLinear", "QuantizeLinear"})
 
@@ -58,7 +61,8 @@ class OnnxModel(Adapter):
     @classmethod
     def open(cls, model: object, asked: Asked) -> Self:
         package("onnxruntime", "onnx")
-        proto, folder = _read(model) if isinstance(model, Path) else (model, Path())
+        proto, folder = (_read(model), model.parent) if isinstance(model, Path) else (model, Path())
+        _check_external(proto, folder)
         entry = _only_input(proto)
         output, classes, said = _answer(proto)
         layers = _layers(proto, entry.name, output)
@@ -140,46 +144,45 @@ def _start(graph: bytes, folder: Path, threads: int | None) -> Any:
         ) from error
 
 
-def _read(path: Path) -> tuple[Any, Path]:
+def onnx_session(path: Path) -> Any:
+    """A session of the graph in a file, for those who know its inputs and outputs."""
+    package("onnxruntime", "onnx")
+    proto = _read(path)
+    _check_external(proto, path.parent)
+    return _start(proto.SerializeToString(), path.parent, None)
+
+
+def _read(path: Path) -> Any:
     onnx = package("onnx", "onnx")
-    try:
+    with reading(path, "a complete ONNX file", hint="export it again"):
         proto = onnx.load(str(path), load_external_data=False)
-    except Exception as error:  # protobuf's errors have no common class
-        raise ModelError(
-            f"{path} cannot be read as ONNX: {first_line(error)}", rule="a complete ONNX file", hint="export it again"
-        ) from error
     if not proto.graph.node:
         raise ModelError(f"{path} holds no graph", rule="a complete ONNX file", hint="export it again")
-    _check_external(proto, path)
-    return proto, path.parent
+    return proto
 
 
-def _check_external(proto: Any, path: Path) -> None:
+def _check_external(proto: Any, folder: Path) -> None:
     """Weights in other files must be in the folder of the model: a model must not read what lies elsewhere."""
-    folder = path.parent.resolve()
-    for location in _locations(proto.graph):
-        place = (folder / location).resolve()
-        if not place.is_relative_to(folder):
+    for location in _locations(proto):
+        with reading(f"weights in {location!r}", BESIDE, hint=TOGETHER):
+            place = (folder / location).resolve()
+        if not place.is_relative_to(folder.resolve()):
             raise ModelError(
-                f"{path} wants weights from '{location}', outside its folder", rule="weights lie beside the model"
+                f"the model wants weights from '{location}', outside its folder", rule=BESIDE, hint=TOGETHER
             )
         if not place.is_file():
-            raise ModelError(
-                f"{path} needs the file '{location}', which is not there", rule="weights lie beside the model"
-            )
+            raise ModelError(f"the model needs the file '{location}', which is not there", rule=BESIDE, hint=TOGETHER)
 
 
-def _locations(graph: Any) -> Iterator[str]:
-    tensors = [*graph.initializer]
-    for sparse in graph.sparse_initializer:
-        tensors += [sparse.values, sparse.indices]
-    for node in graph.node:
-        for attribute in node.attribute:
-            tensors += [*([attribute.t] if attribute.HasField("t") else []), *attribute.tensors]
-            for inner in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-                yield from _locations(inner)
-    for tensor in tensors:
-        yield from (entry.value for entry in tensor.external_data if entry.key == "location")
+def _locations(message: Any) -> Iterator[str]:
+    """Files that tensors are in, wherever in the model a tensor may be: graphs, branches, functions, attributes."""
+    if message.DESCRIPTOR.name == "TensorProto":
+        yield from (entry.value for entry in message.external_data if entry.key == "location")
+        return
+    for field_, value in message.ListFields():
+        if field_.type == field_.TYPE_MESSAGE:
+            for part in [value] if hasattr(value, "ListFields") else value:
+                yield from _locations(part)
 
 
 def _only_input(proto: Any) -> Any:

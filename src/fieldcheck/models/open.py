@@ -34,8 +34,8 @@ registry: Registry[Adapter] = Registry(
 """In the order in which they are asked; ``callable`` is always the last, because nearly everything can be called."""
 
 POSSIBLE = (
-    ".onnx; .pt (TorchScript); .keras; a folder of transformers; .skops; MODULE:NAME@FILE with weights in safetensors "
-    "or a state_dict; package.module:name; .pkl, .joblib and .pt2 (trusted only); none (predictions only)"
+    ".onnx; .keras; a folder of transformers; .skops; none (predictions only); and, trusted only: .pt (TorchScript), "
+    ".pt2, .h5, .pkl, .joblib, package.module:name, MODULE:NAME@FILE with weights in safetensors or a state_dict"
 )
 
 
@@ -63,7 +63,7 @@ def open_model(
     layer
         The layer that ``auto`` will mean; left out, the last hidden one.
     trust
-        Whether code may be run that comes with the model: pickles, imported modules, Lambda layers.
+        Whether code may be run that comes with the model: pickles, TorchScript, imported modules, Lambda layers.
     batch
         A sample of the items, as ``respond`` will get them. Needed where the model must be seen at work.
     threads
@@ -76,7 +76,11 @@ def open_model(
     try:
         return entry.open(subject, asked)
     except OSError as error:
-        raise ModelError(f"{subject} cannot be read: {first_line(error)}", rule="a file that can be read") from error
+        raise ModelError(
+            f"{subject} cannot be read: {first_line(error)}",
+            rule="a file that can be read",
+            hint="look at its rights: ls -l",
+        ) from error
 
 
 def _resolved(model: object, *, trust: bool) -> object:

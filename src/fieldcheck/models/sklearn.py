@@ -13,7 +13,10 @@ import numpy as np
 from fieldcheck.core.errors import ModelError
 from fieldcheck.models.adapter import Adapter, Asked
 from fieldcheck.models.arrays import Array, Run, one_hot
-from fieldcheck.models.loading import package, require_trust
+from fieldcheck.models.loading import package, reading, require_release, require_trust
+
+SAFE_SINCE = (0, 12)
+"""Before it, a crafted ``.skops`` file could hide what it runs: CVE-2025-54412, CVE-2025-54413."""
 
 Method = Literal["predict_proba", "decision_function", "predict"]
 
@@ -175,7 +178,10 @@ def _from_skops(path: Path, *, trust: bool) -> Any:
         raise ModelError(
             f"{path}: the package 'skops' is not installed", rule=".skops files need it", hint="pip install skops"
         ) from error
-    unknown = skops.get_untrusted_types(file=path)
-    if unknown:
-        require_trust(trust, f"{path} holds types that skops does not know to be safe ({', '.join(unknown[:3])}); it")
-    return skops.load(path, trusted=unknown)
+    require_release(trust, "skops", SAFE_SINCE, path)
+    with reading(path, "a complete file of skops.io.dump"):
+        unknown = skops.get_untrusted_types(file=path)
+        if unknown:
+            few = ", ".join(unknown[:3])
+            require_trust(trust, f"{path} holds types that skops does not know to be safe ({few}): it")
+        return skops.load(path, trusted=unknown)

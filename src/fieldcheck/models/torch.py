@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import warnings
 import zipfile
@@ -16,7 +15,7 @@ import numpy as np
 from fieldcheck.core.errors import ModelError
 from fieldcheck.models.adapter import Adapter, Asked
 from fieldcheck.models.arrays import Array, Run, answer, as_array, cast_note, in_portions, numbers
-from fieldcheck.models.loading import Weights, first_line, loaded, named_object, package, require_trust
+from fieldcheck.models.loading import SAFE, Weights, first_line, loaded, named_object, package, reading, require_trust
 from fieldcheck.models.torch_graphs import Exported, Scripted
 from fieldcheck.models.torch_layers import LOOK, Place, find_layers, showing
 
@@ -24,8 +23,7 @@ SUFFIXES = (".pt", ".pth", ".ckpt", ".bin", ".pt2", ".ts", ".torchscript", ".saf
 NESTED = ("state_dict", "model_state_dict", "model")
 """Under which a checkpoint keeps the weights."""
 
-FILES = re.compile(rb"\b(?:save|from_file)\(")
-"""Operations of TorchScript that write and read files."""
+EXPORT = f"--trust if you know who made it; torch.onnx.export; or {SAFE}"
 
 COARSE = 1e-2
 """How far rows of probabilities in bfloat16 may be from 1."""
@@ -214,85 +212,69 @@ def _load(model: object, *, trust: bool) -> tuple[Any, tuple[str, ...]]:
         return model._orig_mod, ("it is compiled: the module behind it is run, whose layers can be seen",)
     if not isinstance(model, Path):
         return model, ()
-    inside = _archive(model)
-    if any("/code/" in name for name in inside):
-        return _script(model, inside, trust=trust), ()
-    if any(name.endswith("/archive_format") for name in inside) or model.suffix.lower() == ".pt2":
-        return _program(model, trust=trust), ()
-    found = _weights(model, trust=trust)
-    if isinstance(found, Mapping):
-        raise ModelError(
-            f"{model} holds weights only ({len(found)} entries)",
-            rule="weights need the network that they belong to",
-            hint=f"MODULE:NAME@{model.name} where NAME() builds the network; or save TorchScript, or ONNX",
-        )
-    return found, ()
+    if model.suffix.lower() == ".safetensors":
+        return _network(_safetensors(model), model), ()
+    return _network(_unsafe(model, trust=trust), model), ()
 
 
-def _archive(path: Path) -> list[str]:
-    """Names inside the file; none where it is no archive."""
-    if not zipfile.is_zipfile(path):
-        return []
-    with zipfile.ZipFile(path) as archive:
-        return archive.namelist()
-
-
-def _script(path: Path, inside: list[str], *, trust: bool) -> Any:
+def _network(found: Any, path: Path) -> Any:
+    """What was in the file, if it can be run."""
     import torch
 
-    with zipfile.ZipFile(path) as archive:
-        code = [archive.read(name) for name in inside if "/code/" in name and name.endswith(".py")]
-    if any(FILES.search(text) for text in code):
-        require_trust(trust, f"{path} is TorchScript that opens files itself; it")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*torch.jit.load. is deprecated", category=DeprecationWarning)
-        try:
+    if isinstance(found, (torch.nn.Module, torch.export.ExportedProgram)):
+        return found
+    held = f"weights only ({len(found)} entries)" if isinstance(found, Mapping) else f"a {type(found).__name__}"
+    raise ModelError(
+        f"{path} holds {held}",
+        rule="a network; weights need the code that builds theirs",
+        hint=f"{_factory_hint(path)}; or export it to ONNX",
+    )
+
+
+def _factory_hint(path: Path) -> str:
+    return f"for weights MODULE:NAME@{path.name} with --trust, where NAME() builds the network"
+
+
+def _unsafe(path: Path, *, trust: bool) -> Any:
+    """What torch wrote, but safetensors: every kind can run code, some of it while it is being loaded.
+
+    Nothing of torch reads the file before it is trusted. ``weights_only`` is not relied on: it had holes before torch
+    2.10 (CVE-2025-32434, CVE-2026-24747), and weights need code, hence trust, in any case.
+    """
+    import torch
+
+    inside = _names(path)
+    script = any("/code/" in name for name in inside)
+    program = path.suffix.lower() == ".pt2" or any(name.endswith("/archive_format") for name in inside)
+    kind = "TorchScript" if script else "an exported program" if program else "a pickle"
+    hint = EXPORT if script or program else f"{_factory_hint(path)}; or {EXPORT}"
+    require_trust(trust, f"{path} would be read as {kind}: that", hint=hint)
+    with (
+        reading(path, f"{kind} that is complete, and the packages that it needs"),
+        warnings.catch_warnings(action="ignore"),
+    ):
+        if script:
             return torch.jit.load(str(path), map_location="cpu")
-        except RuntimeError as error:
-            raise ModelError(
-                f"{path} cannot be read: {first_line(error)}", rule="a complete TorchScript file"
-            ) from error
+        return torch.export.load(path) if program else torch.load(path, map_location="cpu", weights_only=False)
 
 
-def _program(path: Path, *, trust: bool) -> Any:
-    """torch.export.load unpickles parts of the file, whatever they hold."""
-    import torch
-
-    require_trust(trust, f"{path} is an exported program, which torch unpickles; it")
+def _names(path: Path) -> list[str]:
+    """Names inside the file; none where it is no archive. They choose the loader, and decide nothing about trust."""
     try:
-        return torch.export.load(str(path))
-    except (RuntimeError, ValueError, AssertionError, zipfile.BadZipFile) as error:
-        raise ModelError(f"{path} cannot be read: {first_line(error)}", rule="a file of torch.export.save") from error
-
-
-def _weights(path: Path, *, trust: bool) -> Any:
-    """Tensors by name; or, from those who are trusted, any object."""
-    import pickle
-
-    import torch
-
-    if path.suffix.lower() == ".safetensors":
-        return _safetensors(path)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Detected pickle protocol", category=UserWarning)
-            return torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError:
-        require_trust(trust, f"{path} is a pickle with more than weights: loading it")
-        return torch.load(path, map_location="cpu", weights_only=False)
-    except (RuntimeError, EOFError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {first_line(error)}", rule="a file of torch.save") from error
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except OSError:
+        raise
+    except Exception:  # a broken archive makes zipfile raise many things
+        return []
 
 
 def _safetensors(path: Path) -> Any:
     package("safetensors", "torch")
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    try:
+    with reading(path, "a complete safetensors file"):
         return load_file(str(path))
-    except SafetensorError as error:
-        raise ModelError(f"{path} cannot be read: {first_line(error)}", rule="a complete safetensors file") from error
 
 
 def _built(model: Weights, *, trust: bool) -> tuple[Any, tuple[str, ...]]:
@@ -300,17 +282,21 @@ def _built(model: Weights, *, trust: bool) -> tuple[Any, tuple[str, ...]]:
     import torch
 
     factory = named_object(model.factory, trust=trust)
-    module = factory()
+    with reading(f"{model.factory}()", "what builds the network, called without arguments", hint="try it in Python"):
+        module = factory()
     if not isinstance(module, torch.nn.Module):
         raise ModelError(f"{model.factory}() gives back {type(module).__name__}", rule="a torch.nn.Module")
-    weights = _weights(model.file, trust=trust)
+    safe = model.file.suffix.lower() == ".safetensors"
+    weights = _safetensors(model.file) if safe else _unsafe(model.file, trust=trust)
     if isinstance(weights, torch.nn.Module):
         weights = weights.state_dict()
+    if not isinstance(weights, Mapping):
+        raise ModelError(f"{model.file} holds a {type(weights).__name__}", rule="weights by name, a state_dict")
     nested = next((key for key in NESTED if isinstance(weights.get(key), Mapping)), None)
-    weights, said = _without_prefix(weights[nested] if nested else weights, set(module.state_dict()))
     try:
+        weights, said = _without_prefix(weights[nested] if nested else weights, set(module.state_dict()))
         module.load_state_dict(weights)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError, AttributeError) as error:
         lines = " ".join(line.strip() for line in str(error).splitlines()[1:3])
         raise ModelError(
             f"the weights in {model.file} do not fit {model.factory}(): {lines[:300] or first_line(error)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -12,11 +12,16 @@ from typing import Any, ClassVar, Literal, Self
 from fieldcheck.core.errors import ModelError
 from fieldcheck.models.adapter import Adapter, Asked
 from fieldcheck.models.arrays import Array, Run, as_array
-from fieldcheck.models.loading import first_line, loaded, package
+from fieldcheck.models.loading import loaded, package, reading
 from fieldcheck.models.torch_layers import Place, find_layers, showing
 
 PROBE = ["one text", "another, somewhat longer text"]
 """What layers are looked for with; a classifier of texts takes any text."""
+
+FOLDER = "a folder with config.json, the weights as model.safetensors, and the tokenizer; no code of its own"
+
+BUILT_IN = ("None", "eager", "sdpa")
+"""Implementations of layers that are part of transformers and torch."""
 
 ENDLESS = 10**6
 """Tokenizers without a limit say a larger one."""
@@ -127,27 +132,56 @@ class TransformersModel(Adapter):
 
 def _load(folder: Path) -> tuple[Any, Any]:
     transformers = package("transformers", "transformers")
-    _check_folder(folder)
+    _check_kind(folder, safe_config(folder))
     place = str(folder.absolute())
     given = {"local_files_only": True, "trust_remote_code": False}
-    try:
+    with reading(folder, FOLDER, hint="model.save_pretrained(folder) and tokenizer.save_pretrained(folder)"):
         network = transformers.AutoModelForSequenceClassification.from_pretrained(place, use_safetensors=True, **given)
         return network, transformers.AutoTokenizer.from_pretrained(place, **given)
-    except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+
+
+def safe_config(folder: Path) -> dict[str, Any]:
+    """What config.json says, of a folder whose files lead to nothing but data beside it.
+
+    ``use_safetensors`` and ``trust_remote_code`` leave three ways open: adapters, whose weights another package reads;
+    an index that names other files than safetensors; implementations of layers that are downloaded as code.
+    """
+    config = _json(folder / "config.json")
+    index = folder / "model.safetensors.index.json"
+    parts = {str(one) for one in _json(index).get("weight_map", {}).values()} if index.is_file() else set()
+    foreign = [one for one in sorted(parts) if not one.endswith(".safetensors") or Path(one).name != one]
+    foreign += [one for one in _implementations(config) if one not in BUILT_IN]
+    foreign += ["adapter_config.json"] if (folder / "adapter_config.json").exists() else []
+    if foreign:
         raise ModelError(
-            f"{folder} cannot be opened by transformers: {first_line(error)}",
-            rule="a folder with config.json, the weights as model.safetensors, and the tokenizer; no code of its own",
-            hint="model.save_pretrained(folder) and tokenizer.save_pretrained(folder)",
-        ) from error
+            f"{folder} needs '{foreign[0]}', which can run any code, and was not opened",
+            rule=FOLDER,
+            hint="load it in Python, merge adapters into the model, and save it by save_pretrained",
+        )
+    return config
 
 
-def _check_folder(folder: Path) -> None:
+def _json(path: Path) -> dict[str, Any]:
+    with reading(path, "a JSON object, as save_pretrained writes it"):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): value for name, value in found.items()}
+
+
+def _implementations(said: Any) -> Iterator[str]:
+    """What a configuration and those inside it say about who implements a layer."""
+    if isinstance(said, list):
+        for one in said:
+            yield from _implementations(one)
+    elif isinstance(said, dict):
+        for name, value in said.items():
+            if "_implementation" in f"_{name}" and not isinstance(value, dict):
+                yield str(value)
+            yield from _implementations(value)
+
+
+def _check_kind(folder: Path, config: Mapping[str, Any]) -> None:
     """A classifier of texts: transformers would give any other network a head with random weights."""
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        built = [str(one) for one in config.get("architectures") or []]
-    except (OSError, ValueError, AttributeError) as error:
-        raise ModelError(f"{folder / 'config.json'} cannot be read: {first_line(error)}", rule="JSON") from error
+    built = [str(one) for one in config.get("architectures") or []]
     if not any(one.endswith("ForSequenceClassification") for one in built):
         raise ModelError(
             f"{folder} holds {', '.join(built) or 'a network of an unknown kind'}",

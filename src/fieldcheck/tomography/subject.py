@@ -71,7 +71,7 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
     """What a space file names.
 
     trust
-        Whether code that the file names may run: a pickled model, a check function, a perturbation.
+        Whether code that the file names may run: a pickled model, TorchScript, a check function, a perturbation.
     """
     if recipe.truth:
         truth = read_truth(recipe.path("truth"))

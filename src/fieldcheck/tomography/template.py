@@ -11,7 +11,7 @@ ordered = false          # true: the order in which perturbations are applied ma
 surrogate = "auto"       # predicts the tests that are not run; auto chooses by held-out outcomes
 
 [model]
-{model:<24} # .onnx, .pt (TorchScript), .keras, a transformers folder, module:name, ...; relative to this file
+{model:<24} # .onnx, .keras, a transformers folder; with --trust: .pt, module:name, ...; relative to this file
 # adapter = "onnx"       # where it cannot be told from the file
 # outputs = "logits"     # auto, logits, probabilities, values
 # scale = "0-1"          # images: auto, none, 0-1, or MEAN,STD

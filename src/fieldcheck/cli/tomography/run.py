@@ -49,7 +49,7 @@ def run(
         bool, typer.Option("--resume", help="Go on with a run that was stopped, or extend a finished one.")
     ] = False,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Run code that the space file names (pickles, checks).")
+        bool, typer.Option("--trust", help="Run code that the space file names (pickles, TorchScript, checks).")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
