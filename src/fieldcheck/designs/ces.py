@@ -94,7 +94,7 @@ class Ces:
             items,
             self.estimator,
             constants={"purposive": np.array([1.0])},
-            prefix_valid=True,
+            prefix_valid=True,  # with the settings taken: the first 30 of 100 are random, which is a fair sample too
             warnings=self._remarks(taken, frame.size, budget),
         )
 
