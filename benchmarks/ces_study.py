@@ -37,9 +37,6 @@ RESULTS = Path(__file__).parent / "results" / "ces_study.md"
 LAYERS = ("2", "5", "8", "10", "11")
 """Of LeNet-5: after each pooling, after each hidden layer, and the scores."""
 
-SMALL = Ces(start=5, score="kl")
-"""For pools of hundreds, as in the study."""
-
 
 @dataclass(frozen=True, eq=False)
 class Subject:
@@ -136,7 +133,7 @@ def _pools(subject: Subject, published: dict[int, float]) -> list[str]:
         for pool in range(30):
             at = np.random.default_rng([pool, size]).choice(len(subject.losses), size, replace=False)
             losses = subject.losses[at]
-            found.append(efficiency(subject.frame(at=at), losses, SMALL, sizes=[labels])[0])
+            found.append(efficiency(subject.frame(at=at), losses, Ces(), sizes=[labels])[0])
         worst, spread = max(found), np.std(found)
         lines.append(f"| {size} | {labels} | {np.mean(found):.3f} | {spread:.3f} | {worst:.3f} | {published[size]} |")
         _say(lines[-1])

@@ -41,6 +41,7 @@ def check_refused(done: Done, *words: str) -> None:
         ("assess tea.csv --design srs:replace=perhaps", "yes or no"),
         ("assess tea.csv --design deepest:r=1", "uniform"),
         ("assess tea.csv --design deepest:weights=all", "exceeding or selected"),
+        ("assess tea.csv --design deepest:threshold=high", "mean+sd"),
         ("assess tea.csv --design css:shares=50/60", "100"),
         ("assess tea.csv --design ssrs --auxiliary nope --budget 20", "confidence"),
         ("assess tea.csv --design ssrs --auxiliary kind --budget 20", "kind"),

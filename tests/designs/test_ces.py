@@ -48,9 +48,47 @@ def test_never_repeats_and_reaches_the_whole_pool(budget: int, size: int) -> Non
 
 
 def test_the_start_is_random_and_the_rest_follows() -> None:
-    items = Ces().draw(frame(), None, budget=30, seed=4).items
-    assert items.tolist() == without_replacement(stream(4, "ces", "start"), 30, 400).tolist()
-    assert Ces().draw(frame(), None, budget=50, seed=4).items[:30].tolist() == items.tolist()
+    sample = Ces(start=30).draw(frame(), None, budget=30, seed=4)
+    assert sample.items.tolist() == random_items(4, 30)
+    assert Ces(start=30).draw(frame(), None, budget=50, seed=4).items[:30].tolist() == sample.items.tolist()
+    assert "random" in sample.warnings[0]
+
+
+def random_items(seed: int, count: int, population: int = 400) -> list[int]:
+    return without_replacement(stream(seed, "ces", "start"), count, population).tolist()
+
+
+LARGE = np.tile(ACTIVATIONS, (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("activations", "budget", "given", "taken"),
+    [
+        (ACTIVATIONS, 50, {}, {"start": 5, "score": "kl"}),
+        (LARGE, 30, {}, {"start": 5, "score": "kl"}),
+        (LARGE, 31, {}, {"start": 30, "score": "cross-entropy"}),
+        (LARGE, 20, {"start": 8}, {"start": 8, "score": "kl"}),
+        (ACTIVATIONS, 50, {"score": "cross-entropy"}, {"start": 5, "score": "cross-entropy"}),
+    ],
+)
+def test_small_pools_and_budgets_get_the_settings_of_the_paper_and_are_told(activations, budget, given, taken) -> None:
+    sample = Ces(**given).draw(frame(activations), None, budget=budget, seed=4)
+    settled = Ces(**taken).draw(frame(activations), None, budget=budget, seed=4)
+    assert sample.items.tolist() == settled.items.tolist()
+    assert not settled.warnings
+    own = [f"{name}={value}" for name, value in taken.items() if name not in given]
+    assert sample.warnings if taken["start"] < 30 else not sample.warnings
+    assert all(word in text for text in sample.warnings for word in own)
+
+
+def test_thirty_labels_are_no_random_sample() -> None:
+    items = Ces().draw(frame(LARGE), None, budget=30, seed=4).items.tolist()
+    assert items[:5] == random_items(4, 30, len(LARGE))[:5]
+    assert items != random_items(4, 30, len(LARGE))
+
+
+def test_what_stays_random_is_said() -> None:
+    assert "all 4 items are random" in Ces().draw(frame(), None, budget=4, seed=4).warnings[0]
 
 
 def test_constant_neurons_change_nothing() -> None:

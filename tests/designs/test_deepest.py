@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fieldcheck import designs
+from fieldcheck.core.design import spec
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.frame import Frame
 from fieldcheck.designs import DeepEst
-from fieldcheck.designs.deepest import default_threshold
 from fieldcheck.testing import scattered
 
 from .enumeration import step_chances
@@ -67,13 +68,70 @@ def test_no_item_twice_in_a_large_pool() -> None:
     assert len(np.unique(items)) == 2_000
 
 
-def test_thresholds_of_the_paper() -> None:
-    assert default_threshold("confidence", CHI) == default_threshold("combined", CHI) == 0.3
-    assert default_threshold("lsa", CHI) == pytest.approx(CHI.mean() + CHI.var())
-    assert default_threshold("dsa", CHI) == pytest.approx(CHI.mean() + 2 * CHI.std())
+def limit(auxiliary: str, chi=CHI, *, task="classification", threshold=None) -> float:
+    return DeepEst(auxiliary, threshold=threshold).limit(chi, task)[0]
 
 
-@pytest.mark.parametrize("wrong", [{"r": 1.0}, {"r": -0.1}, {"weights": "both"}])
+def test_thresholds_by_themselves() -> None:
+    assert limit("confidence") == limit("combined") == 0.3
+    tail = CHI**4
+    assert limit("lsa", tail) == pytest.approx(tail.mean() + tail.std())
+    assert limit("dsa", tail) == limit("entropy", tail) == pytest.approx(tail.mean() + 2 * tail.std())
+
+
+@pytest.mark.parametrize("auxiliary", ["confidence", "lsa", "dsa", "vae"])
+def test_in_regression_every_item_weighs_its_value(auxiliary: str) -> None:
+    assert limit(auxiliary, task="regression") == 0
+    assert limit(auxiliary, task="regression", threshold=0.7) == 0.7
+    sample = DeepEst(auxiliary).draw(Frame(40, "regression", {auxiliary: CHI}), None, budget=40, seed=5)
+    naive = [
+        step_chances(CHI, sample.items[:k].tolist(), r=0.8, threshold=0.0, weights="exceeding")[item]
+        for k, item in enumerate(sample.items)
+    ]
+    np.testing.assert_allclose(sample.per_draw["step_probability"], naive, rtol=1e-9)
+
+
+def test_rules_by_name() -> None:
+    wide = 1000 * CHI
+    assert limit("confidence", wide, threshold="mean+sd") == pytest.approx(wide.mean() + wide.std())
+    assert limit("confidence", wide, threshold="mean+2sd") == pytest.approx(wide.mean() + 2 * wide.std())
+    assert limit("lsa", wide, threshold="mean+var") == pytest.approx(wide.mean() + wide.var())
+    assert limit("lsa", wide, threshold="mean+var") > wide.max()
+    made = designs.registry.build("deepest:threshold=mean+var", auxiliary="lsa")
+    assert made == DeepEst("lsa", threshold="mean+var")
+    assert spec(made) == "deepest:threshold=mean+var"
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_unit_of_lsa_does_not_matter(scale: float) -> None:
+    """The text's mean + variance switches the technique off in one unit and takes nearly everything in another."""
+
+    def items(chi) -> list[int]:
+        return DeepEst("lsa").draw(Frame(40, auxiliary={"lsa": chi}), None, budget=20, seed=3).items.tolist()
+
+    assert items(CHI * scale) == items(CHI)
+
+
+@pytest.mark.parametrize("auxiliary", ["lsa", "dsa"])
+def test_a_computed_threshold_never_switches_the_technique_off(auxiliary: str) -> None:
+    """Most items at the top: no value exceeds the mean by a deviation."""
+    chi = np.where(np.arange(40) < 10, 0.1, 0.9)
+    sample = DeepEst(auxiliary).draw(Frame(40, auxiliary={auxiliary: chi}), None, budget=10, seed=1)
+    naive = [
+        step_chances(chi, sample.items[:k].tolist(), r=0.8, threshold=0.0, weights="exceeding")[item]
+        for k, item in enumerate(sample.items)
+    ]
+    np.testing.assert_allclose(sample.per_draw["step_probability"], naive, rtol=1e-9)
+    assert "every item weighs its value" in sample.warnings[0]
+    asked = DeepEst(auxiliary, threshold="mean+2sd").draw(
+        Frame(40, auxiliary={auxiliary: chi}), None, budget=10, seed=1
+    )
+    assert "every step is uniform" in asked.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"r": 1.0}, {"r": -0.1}, {"weights": "both"}, {"threshold": "high"}, {"threshold": np.nan}]
+)
 def test_wrong_parameters(wrong) -> None:
     with pytest.raises(DesignError):
         DeepEst(**wrong)

@@ -58,15 +58,8 @@ def _describe(design: type[Any]) -> dict[str, Any]:
         "estimator": design.estimator,
         "parameters": {f.name: f.default for f in fields(design) if f.name != "auxiliary"},
         "paper": design.paper,
-        "remark": (design.__doc__ or "").strip().splitlines()[0] + _caveat(design),
+        "remark": f"{(design.__doc__ or '').strip().splitlines()[0]} {getattr(design, 'caveat', '')}".rstrip(),
     }
-
-
-def _caveat(design: type[Any]) -> str:
-    return {
-        "gbs": " Slightly biased: labels decide where it looks.",
-        "ces": " Not a probability sample: its interval is model-based.",
-    }.get(design.name, "")
 
 
 def _parameters(values: dict[str, Any]) -> str:

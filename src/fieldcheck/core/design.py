@@ -21,6 +21,8 @@ class Design(Protocol):
         For people: what it is called, and where it comes from.
     needs
         ``"nothing"``, ``"auxiliary"`` or ``"activations"``.
+
+    A design may also have a ``caveat``: one sentence that ``fieldcheck designs`` puts after its first line.
     """
 
     name: ClassVar[str]

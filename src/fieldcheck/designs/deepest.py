@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -12,7 +14,7 @@ from fieldcheck.core.errors import DesignError
 from fieldcheck.core.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
-from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.draws import uniforms
 from fieldcheck.numerics.urn import Urn
 
@@ -28,9 +30,11 @@ class DeepEst:
     r
         Chance of a weight-based step.
     threshold
-        Only items whose auxiliary variable exceeds it are suspicious; it applies to the column as given. Left out:
-        0.3 for confidence and combined, mean + variance for lsa, mean + 2 standard deviations for all others, as in
-        the paper.
+        Only items whose auxiliary variable exceeds it are suspicious; it applies to the column as given. A number, or
+        ``mean+sd``, ``mean+2sd``, ``mean+var`` of the column. Left out: 0 in regression (every item weighs its value);
+        0.3 for confidence and combined, mean+sd for lsa, mean+2sd for all others, and 0 if no item exceeds that mean
+        and its deviations. The papers' own but for lsa: their mean+var changes with the unit, and may lie above every
+        value, which switches the technique off.
     weights
         ``exceeding``: an item weighs its auxiliary value if that exceeds the threshold (this reproduces the published
         results). ``selected``: every item weighs its auxiliary value from the moment a selected one exceeds the
@@ -42,10 +46,16 @@ class DeepEst:
     paper: ClassVar[str] = "Guerriero et al., Operation is the hardest teacher, ICSE 2021"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "adaptive"
+    rules: ClassVar[Mapping[str, Callable[[FloatArray], float]]] = {
+        "mean+sd": lambda chi: float(chi.mean() + chi.std()),
+        "mean+2sd": lambda chi: float(chi.mean() + 2 * chi.std()),
+        "mean+var": lambda chi: float(chi.mean() + chi.var()),
+    }
+    usual: ClassVar[Mapping[str, float | str]] = {"confidence": 0.3, "combined": 0.3, "lsa": "mean+sd"}
 
     auxiliary: str = "confidence"
     r: float = 0.8
-    threshold: float | None = None
+    threshold: float | str | None = None
     weights: Literal["exceeding", "selected"] = "exceeding"
 
     def __post_init__(self) -> None:
@@ -56,6 +66,12 @@ class DeepEst:
                 rule="some steps must be uniform, or items stay unreachable",
                 hint="deepest:r=0.8",
             )
+        if not (self.threshold is None or self.threshold in self.rules or _finite(self.threshold)):
+            raise DesignError(
+                f"deepest: threshold '{self.threshold}'",
+                rule="a number, or one of " + ", ".join(self.rules),
+                hint="deepest:threshold=mean+sd",
+            )
         if self.weights not in ("exceeding", "selected"):
             raise DesignError(
                 f"deepest: weights '{self.weights}'",
@@ -65,16 +81,11 @@ class DeepEst:
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         chi = frame.chi(self.auxiliary)
-        limit = self.threshold if self.threshold is not None else default_threshold(self.auxiliary, chi)
+        limit, remarks = self.limit(chi, frame.task)
         whole, cumulative = frame.memo(
             ("deepest", self.auxiliary, limit, self.weights), lambda: self._whole(chi, limit)
         )
         items, probability = self._walk(chi > limit, whole, cumulative, budget=budget, seed=seed)
-        quiet = (
-            ()
-            if cumulative[-1] and (chi > limit).any()
-            else (f"no item exceeds the threshold {limit:g}: every step is uniform",)
-        )
         return Sample(
             frame.size,
             items,
@@ -82,8 +93,21 @@ class DeepEst:
             per_draw={"step_probability": probability},
             constants={"r": np.array([self.r])},
             prefix_valid=True,
-            warnings=quiet,
+            warnings=remarks,
         )
+
+    def limit(self, chi: FloatArray, task: Task) -> tuple[float, tuple[str, ...]]:
+        """The threshold for this column, and what to say about it."""
+        asked = self._usual(task) if self.threshold is None else self.threshold
+        limit = self.rules[asked](chi) if isinstance(asked, str) else asked
+        if (chi > limit).any():
+            return limit, ()
+        if self.threshold is None and isinstance(asked, str) and (chi > 0).any():
+            return 0.0, (f"no item exceeds {asked} of {self.auxiliary}, {limit:g}: every item weighs its value",)
+        return limit, (f"no item exceeds the threshold {limit:g}: every step is uniform",)
+
+    def _usual(self, task: Task) -> float | str:
+        return 0.0 if task == "regression" else self.usual.get(self.auxiliary, "mean+2sd")
 
     def _whole(self, chi: FloatArray, limit: float) -> tuple[IntArray, IntArray]:
         """Weights as whole numbers, and their running sum."""
@@ -117,10 +141,5 @@ class DeepEst:
         return items, probability
 
 
-def default_threshold(auxiliary: str, chi: FloatArray) -> float:
-    """The paper's threshold for an auxiliary variable, on the column as given."""
-    if auxiliary in ("confidence", "combined"):
-        return 0.3
-    if auxiliary == "lsa":
-        return float(chi.mean() + chi.var())
-    return float(chi.mean() + 2 * chi.std())
+def _finite(threshold: float | str) -> bool:
+    return not isinstance(threshold, str) and math.isfinite(threshold)
