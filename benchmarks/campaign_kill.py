@@ -2,7 +2,8 @@
 
     python benchmarks/campaign_kill.py [KILLS]
 
-50 kills by default, and four more at the end. It runs ``tests/stores/test_kill.py``, which fails if one acknowledged
+50 kills by default, and four more at the end; each of a process that had a label acknowledged since it started: others
+would not count. It runs ``tests/stores/test_kill.py``, which fails if one acknowledged
 label is lost or doubled, and prints what it counted; PostgreSQL must be installed for the second store.
 """
 

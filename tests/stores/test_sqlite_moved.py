@@ -108,6 +108,16 @@ def test_nothing_is_acknowledged_and_nothing_is_lost(store: SqliteStore, tmp_pat
     assert len(read(rescued[0])) == 41
 
 
+def test_a_campaign_that_was_just_made(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "new.db", create=True)
+    store.append(events(41), seen=0)
+    (tmp_path / "new.db").unlink()
+    assert str(tmp_path / "new.db.rescued") in refused(store).hint
+    with pytest.raises(StoreError, match="moved"):
+        store.close()
+    assert len(read(tmp_path / "new.db.rescued")) == 41
+
+
 def test_a_reader_who_notices_is_enough(store: SqliteStore, tmp_path: Path) -> None:
     store.path.rename(store.path.with_name("elsewhere.db"))
     with pytest.raises(StoreError, match="moved"):

@@ -96,7 +96,8 @@ class SqliteStore(Ledger):
     def _connect(self, *, create: bool) -> sqlite3.Connection:
         mode = "rwc" if create else "rw"
         address = f"file:{quote(str(self._absolute))}?mode={mode}"
-        if not create and self._archived(address):
+        self._immutable = not create and self._archived(address)
+        if self._immutable:
             address = f"file:{quote(str(self._absolute))}?immutable=1"
         return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
@@ -121,12 +122,12 @@ class SqliteStore(Ledger):
         self._run("PRAGMA synchronous = FULL")
 
     def _watch(self, opened: Whereabouts) -> None:
-        """From now on the path is to lead here. The log was opened, or made, with the first look into the database."""
+        """From now on the path is to lead here."""
+        self._pragma("user_version")  # the log is opened, or made, with the first look into the database
         now = whereabouts(self._absolute)
         if now.files[0] is None or now.files[0] != opened.files[0]:
             raise self._explained(MOVED)
-        if now.files[1] is not None:  # without a log it can only be read, or SQLite itself looks after it
-            self._seen = now
+        self._seen = None if self._immutable else now
 
     def _make(self) -> None:
         if self._pragma("application_id") == 0 and not self._run("SELECT 1 FROM sqlite_master LIMIT 1"):
