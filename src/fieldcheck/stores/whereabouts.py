@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import tempfile
@@ -57,9 +58,10 @@ def _may_write(name: str) -> bool:
 
 def rescue_places(path: Path) -> Iterator[Path]:
     """New, empty files for a copy: beside the path, else in a temporary folder that only its owner can look into."""
-    if path.parent.is_dir() and os.access(path.parent, os.W_OK, effective_ids=EFFECTIVE):
+    with contextlib.suppress(OSError):
         yield _new(path)
-    yield _new(Path(tempfile.mkdtemp(prefix="fieldcheck-")) / path.name)
+    with contextlib.suppress(OSError):
+        yield _new(Path(tempfile.mkdtemp(prefix="fieldcheck-")) / path.name)
 
 
 def _new(path: Path) -> Path:
