@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,20 @@ def test_a_store_that_fails_is_told(start: Start, visit: Visit) -> None:
     answer(page)
     wait_text(page, "#saved", "1 label waiting: the disk is full")
     assert labels(site) == {}
+
+
+def test_a_label_waits_while_the_file_is_elsewhere(start: Start, visit: Visit) -> None:
+    site = start()
+    page = visit(site)
+    first = answer(page)
+    wait_saved(page)
+    place = Path(site.campaign.place)
+    away = place.rename(place.with_name("elsewhere.db"))
+    second = answer(page)
+    wait_text(page, "#saved", "1 label waiting: .*moved, deleted or replaced.*Try: put it back.*rescued")
+    away.rename(place)
+    wait_saved(page)
+    assert set(labels(site)) == {first, second}
 
 
 def test_two_people_never_see_the_same_item(start: Start, visit: Visit) -> None:

@@ -44,16 +44,24 @@ def listening() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-def test_a_visit_and_ctrl_c(campaign: Path) -> None:
-    child = subprocess.Popen(
+def serving(campaign: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         [sys.executable, "-m", "fieldcheck", "label", str(campaign), "--port", "0", "--no-browser"],
         env=os.environ | CODE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def address_of(child: subprocess.Popen[str]) -> str:
     assert child.stdout is not None
-    address = re.findall(r"http://\S+", child.stdout.readline())[0]
+    return re.findall(r"http://\S+", child.stdout.readline())[0]
+
+
+def test_a_visit_and_ctrl_c(campaign: Path) -> None:
+    child = serving(campaign)
+    address = address_of(child)
     with httpx.stream("GET", f"{address}api/events", timeout=PATIENCE) as stream:
         assert next(stream.iter_lines()) == "event: state"
         assert httpx.get(f"{address}api/campaign", timeout=PATIENCE).json()["title"] == "pool"
@@ -61,6 +69,28 @@ def test_a_visit_and_ctrl_c(campaign: Path) -> None:
         _, errors = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0
     assert errors == ""
+
+
+def test_a_file_that_is_deleted_while_it_is_served(campaign: Path) -> None:
+    child = serving(campaign)
+    address = address_of(child)
+    about = httpx.get(f"{address}api/campaign", timeout=PATIENCE).json()["campaign"]
+
+    def post(path: str, **fields: object) -> httpx.Response:
+        body = {"campaign": about, "by": "Ada", **fields}
+        return httpx.post(f"{address}api/{path}", json=body, timeout=PATIENCE)
+
+    items = [item["id"] for item in post("next", n=2).json()["items"]]
+    assert post("label", key="a" * 16, item=items[0], label="cat").status_code == 200
+    campaign.unlink()
+    assert post("label", key="b" * 16, item=items[1], label="cat").status_code == 503
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=PATIENCE)
+    assert child.returncode != 0
+    assert "Traceback" not in errors
+    assert "c.db.rescued" in errors
+    with Campaign.open(campaign.with_name("c.db.rescued")) as rescued:
+        assert rescued.state.items[items[0]].label == "cat"
 
 
 def test_a_port_in_use(campaign: Path, listening: int) -> None:

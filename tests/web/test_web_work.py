@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -176,6 +177,25 @@ def test_nothing_is_acknowledged_when_the_store_fails(
         assert answer.json()["error"] == {"problem": "the disk is full", "rule": "", "hint": "make room"}
     assert web.post("/api/label", json=body).json()["saved"]
     assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+
+
+def test_nothing_is_acknowledged_while_the_file_is_elsewhere(site: Site, web: httpx.Client) -> None:
+    first, second = (item["id"] for item in web.post("/api/next", json=site.body(n=2)).json()["items"])
+    stored, waiting = site.act(item=first, label="cat"), site.act(item=second, label="dog")
+    assert web.post("/api/label", json=stored).json()["saved"]
+    place = Path(site.campaign.place)
+    away = place.rename(place.with_name("elsewhere.db"))
+    refused = [("label", waiting), ("label", stored), ("skip", site.act(item=second)), ("next", site.body(n=5))]
+    for path, body in refused:
+        answer = web.post(f"/api/{path}", json=body)
+        assert answer.status_code == 503, path
+        assert f"{place}.rescued" in answer.json()["error"]["hint"]
+    with Campaign.open(f"{place}.rescued", pool=site.campaign.pool) as rescued:
+        assert {item.id for item in rescued.state.items.values() if item.labels} == {first}
+    away.rename(place)
+    assert web.post("/api/label", json=waiting).json()["saved"]
+    with Campaign.open(place, pool=site.campaign.pool) as found:
+        assert {first, second} == {item.id for item in found.state.items.values() if item.labels}
 
 
 def test_what_breaks_unexpectedly_tells_nothing_and_keeps_its_headers(

@@ -302,6 +302,7 @@ class Campaign(Findings):
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
             if sent in self._keys:
+                self.refresh()  # what was stored is acknowledged again only where it is still found
                 return same(self._keys[sent], replace(wish, data=words(entry, wish.by) if kind in SAYING else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())

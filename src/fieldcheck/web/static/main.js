@@ -238,7 +238,7 @@ class Desk {
     const {waiting, trouble, lasting} = this.outbox;
     const saved = at("saved");
     const [kind, text] =
-      trouble && waiting ? ["late", `${count(waiting, "label")} waiting: ${trouble.message}`] :
+      trouble && waiting ? ["late", `${count(waiting, "label")} waiting: ${trouble.message}${trouble.hint ? `. Try: ${trouble.hint}` : ""}`] :
       waiting ? ["busy", "Saving …"] :
       this.history.length ? ["good", "Saved"] : ["", ""];
     saved.className = `saved ${kind}`;
