@@ -72,7 +72,8 @@ def cell_of(row: Row) -> bench.Cell:
 def tell_task(task: str, rows: list[Row]) -> None:
     print(f"## {task}\n\nSmallest coverage over subjects and auxiliary variables, and mean coverage:\n")
     table(rows, coverage)
-    for name, key in (("RMSE", "rmse"), ("Failures", "failures_mean")):
+    kinds = {"RMSE": "rmse", "Failing draws": "failures_mean", "Distinct failing items": "exposed_mean"}
+    for name, key in kinds.items():
         print(f"\n{name} relative to srs, geometric mean:\n")
         table(rows, partial(geometric, key=key, rows=rows))
     print()

@@ -52,6 +52,7 @@ def make_row(design: str, rmse: float, failures: float, **other: Any) -> Row:
         "rmedse": rmse / 2,
         "failures_mean": failures,
         "failures_sd": 1.0,
+        "exposed_mean": failures,
         "coverage": 0.95,
         "trusted_share": 1.0,
         "width_mean": 4 * rmse,
