@@ -1,10 +1,10 @@
 """All techniques on all subjects of a folder: coverage, error, failures; and the rows that `recommend` answers from.
 
-    python benchmarks/published_subjects.py FOLDER [--repetitions 1000] [--jobs 2] [--write]
+    python benchmarks/published_subjects.py FOLDER [--repetitions 1000] [--jobs 2] [--only waves,deepest] [--write]
 
 FOLDER holds labelled pools (the published subjects, which are not part of this project). Goes on where it stopped
-(measured.journal in the folder of results). --write replaces src/fieldcheck/bench/measured.json. The table is printed
-as Markdown.
+(measured.journal in the folder of results). --only measures some techniques, and takes the rows of the others as they
+ship. --write replaces src/fieldcheck/bench/measured.json. The table is printed as Markdown.
 """
 
 from __future__ import annotations
@@ -33,37 +33,47 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="techniques to measure again: waves,deepest")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     subjects, journal = sorted(given.folder.glob("*.csv")), HERE / "results" / "measured.journal"
     common: dict[str, Any] = {"subjects": subjects, "budgets": BUDGETS, "threshold": 0.5}
-    published = bench.Plan(
-        designs=DESIGNS,
-        auxiliaries=("confidence", "dsa", "lsa", "vae", "sae"),
-        repetitions=given.repetitions,
-        **common,
-    )
-    waves = bench.Plan(
-        designs=WAVES,
-        auxiliaries=("confidence", "confidence+dsa+lsa", "lsa+vae+sae"),
-        repetitions=min(given.repetitions, 300),
-        **common,
-    )
-    parts = [bench.run(plan, jobs=given.jobs, progress=tell, resume=journal) for plan in (published, waves)]
-    result = replace(parts[0], cells=parts[0].cells + parts[1].cells, leaks=parts[0].leaks + parts[1].leaks)
-    print(f"{given.repetitions} repetitions a cell, {waves.repetitions} for waves\n")
+    plans = [
+        bench.Plan(designs=designs, auxiliaries=auxiliaries, repetitions=repetitions, **common)
+        for designs, auxiliaries, repetitions in (
+            (DESIGNS, ("confidence", "dsa", "lsa", "vae", "sae"), given.repetitions),
+            (WAVES, ("confidence", "confidence+dsa+lsa", "lsa+vae+sae"), min(given.repetitions, 300)),
+        )
+    ]
+    wanted = [narrowed(plan, given.only.split(",")) for plan in plans] if given.only else plans
+    parts = [bench.run(plan, jobs=given.jobs, progress=tell, resume=journal) for plan in wanted if plan]
+    found = {cell_of(row): row for row in (bench.measured_rows() if given.only else ())}
+    found |= {cell_of(row): row for part in parts for row in part.fair_rows()}
+    rows = list(found.values())
+    print(f"{given.repetitions} repetitions a cell, {plans[1].repetitions} for waves\n")
     for task in ("classification", "regression"):
-        tell_task(task, [row for row in result.fair_rows() if row["task"] == task])
+        tell_task(task, [row for row in rows if row["task"] == task])
     if given.write:
         target = HERE.parent / "src" / "fieldcheck" / "bench" / "measured.json"
-        target.write_text(bench.compact_json(result), encoding="utf-8")
+        target.write_text(bench.compact_json(rows, seed=parts[0].seed, level=parts[0].level), encoding="utf-8")
         print(f"wrote {target.relative_to(HERE.parent)}", file=sys.stderr)
+
+
+def narrowed(plan: bench.Plan, names: list[str]) -> bench.Plan | None:
+    """The plan with these techniques only; None when it has none of them."""
+    designs = tuple(design for design in plan.designs if design.partition(":")[0] in names)
+    return replace(plan, designs=designs) if designs else None
+
+
+def cell_of(row: Row) -> bench.Cell:
+    return bench.Cell(row["subject"], row["design"], row["auxiliary"], row["budget"])
 
 
 def tell_task(task: str, rows: list[Row]) -> None:
     print(f"## {task}\n\nSmallest coverage over subjects and auxiliary variables, and mean coverage:\n")
     table(rows, coverage)
-    for name, key in (("RMSE", "rmse"), ("Failures", "failures_mean")):
+    kinds = {"RMSE": "rmse", "Failing draws": "failures_mean", "Distinct failing items": "exposed_mean"}
+    for name, key in kinds.items():
         print(f"\n{name} relative to srs, geometric mean:\n")
         table(rows, partial(geometric, key=key, rows=rows))
     print()

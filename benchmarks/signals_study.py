@@ -28,9 +28,9 @@ from fieldcheck import auxiliary, perturbations, predict, sources
 from fieldcheck.auxiliary.image_augmentations import augmented
 from fieldcheck.auxiliary.member import LOW
 from fieldcheck.campaign import Field
-from fieldcheck.campaign.choose import HELPFUL
 from fieldcheck.campaign.signals import separation
 from fieldcheck.campaign.simulate import play
+from fieldcheck.core.design import HELPFUL
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.trace import Trace

@@ -11,9 +11,9 @@ from fieldcheck.bench.rows import Row
 
 
 def write_subject(
-    path: Path, *, size: int = 400, accuracy: float = 0.8, seed: int = 1, regression: bool = False
+    path: Path, *, size: int = 400, accuracy: float = 0.8, seed: int = 1, regression: bool = False, third: str = ""
 ) -> Path:
-    """A labelled pool as a CSV file; its auxiliary variables know something about failures."""
+    """A labelled pool as a CSV file; its auxiliary variables, two or three, know something about failures."""
     rng = np.random.default_rng(seed)
     failed = rng.random(size) > accuracy
     confidence = np.round(np.clip(1 - 0.3 * failed - 0.5 * rng.random(size), 0, 1), 4)
@@ -28,6 +28,8 @@ def write_subject(
             "id,prediction,outcome,confidence,dsa",
             (rng.integers(0, 5, size), outcome, confidence, surprise),
         )
+    if third:
+        header, columns = f"{header},{third}", (*columns, np.round(rng.random(size) + 0.2 * failed, 4))
     lines = [",".join(map(str, (i, *values))) for i, values in enumerate(zip(*columns, strict=True))]
     path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
     return path
@@ -50,6 +52,7 @@ def make_row(design: str, rmse: float, failures: float, **other: Any) -> Row:
         "rmedse": rmse / 2,
         "failures_mean": failures,
         "failures_sd": 1.0,
+        "exposed_mean": failures,
         "coverage": 0.95,
         "trusted_share": 1.0,
         "width_mean": 4 * rmse,

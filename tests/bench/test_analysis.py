@@ -97,12 +97,13 @@ def test_top_three_counts_podiums():
 
 
 def test_efficiency_is_the_ratio_of_mean_squared_errors():
-    rows = [make_row("srs", 4, 2), make_row("sups", 2, 4)]
+    rows = [make_row("srs", 4, 2), make_row("sups", 2, 4, exposed_mean=3)]
     rows += [make_row("srs", 4, 2, subject="t"), make_row("sups", 8, 1, subject="t")]
     (line,) = lines(efficiency_table(rows))
     assert line["technique"] == "sups"
     assert line["MSE ratio"] == pytest.approx(math.sqrt(0.25 * 4))
-    assert line["failures ratio"] == pytest.approx(math.sqrt(2 * 0.5))
+    assert line["failing draws ratio"] == pytest.approx(math.sqrt(2 * 0.5))
+    assert line["failing items ratio"] == pytest.approx(math.sqrt(1.5 * 0.5))
     assert efficiency_table([make_row("sups", 1, 1), make_row("gbs", 1, 1)]) is None
 
 
@@ -120,9 +121,22 @@ def test_best_auxiliary_counts_contests():
 
 
 def test_failures_stand_beside_each_other():
-    table = failures_table([make_row("srs", 1, 7), make_row("srs", 1, 9, subject="t")], 200)
-    assert table.columns == ("auxiliary", "technique", "s mean", "s sd", "t mean", "t sd")
-    assert table.rows == (("none", "srs", 7, 1.0, 9, 1.0),)
+    rows = [make_row("srs", 1, 7, exposed_mean=6.5), make_row("srs", 1, 9, subject="t")]
+    table = failures_table(rows, 200)
+    assert table.columns == ("auxiliary", "technique", "s draws", "s sd", "s items", "t draws", "t sd", "t items")
+    assert table.rows == (("none", "srs", 7, 1.0, 6.5, 9, 1.0, 9),)
+
+
+def test_an_item_drawn_twice_is_two_draws_and_one_item(tmp_path):
+    """Thirty items, all failing, drawn thirty times with replacement."""
+    path = tmp_path / "tiny.csv"
+    path.write_text("prediction,outcome\n" + "a,Fail\n" * 30)
+    result = run(Plan([path], ("srs:replace=yes",), budgets=(30,), repetitions=3))
+    (line,) = lines(failures_table(result.rows(), 30))
+    assert line["tiny draws"] == 30
+    assert line["tiny items"] == np.mean([one for cell in result.cells for one in cell.labels]) < 30
+    summary = lines(analyse(result)[0])[0]
+    assert (summary["failures_mean"], summary["exposed_mean"]) == (line["tiny draws"], line["tiny items"])
 
 
 def test_budget_sensitivity_by_hand():
@@ -132,7 +146,7 @@ def test_budget_sensitivity_by_hand():
     ]
     first, second = budget_tables(rows)
     assert first.rows == (("classification", "srs", "none", 2, 1, 1, 0, 1),)
-    assert second.rows == (("classification", "srs", "none", 2, 5.0, 80.0, 16.0),)
+    assert second.rows == (("classification", "srs", "none", 2, 5.0, 80.0, 16.0, 5.0, 80.0, 16.0),)
     assert budget_tables(rows[:1]) == []
 
 
@@ -146,7 +160,8 @@ def test_parameter_study_includes_the_default():
     charts = parameter_charts(rows)
     assert [chart.name for chart in charts] == [
         "sensitivity/ssrs-k-confidence-rmse",
-        "sensitivity/ssrs-k-confidence-failures",
+        "sensitivity/ssrs-k-confidence-draws",
+        "sensitivity/ssrs-k-confidence-items",
     ]
     (line,) = charts[0].lines
     assert line.x == (6.0, 10.0, 12.0)

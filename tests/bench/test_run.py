@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -17,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fieldcheck import campaign
+from fieldcheck import campaign, designs
 from fieldcheck.bench import Plan, Result, run, split_specs
 from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.result import CellResult
@@ -43,7 +44,11 @@ def plan(tmp_path):
 
 def numbers(result: Result) -> list[dict[str, object]]:
     """All that must not differ between two runs: everything but the time."""
-    return [{**one.as_record(), "cpu_seconds": 0} for one in result.cells]
+    return [numbers_of(one) for one in result.cells]
+
+
+def numbers_of(one: CellResult) -> dict[str, object]:
+    return {**one.as_record(), "cpu_seconds": 0}
 
 
 def test_rows_are_what_numpy_says(plan):
@@ -138,6 +143,38 @@ def test_a_cell_does_not_depend_on_its_company(plan):
     whole = {tuple(one.cell): one for one in run(plan).cells}
     alone = run(replace(plan, designs=("ssrs:k=4",), auxiliaries=("dsa",), budgets=(60,))).cells[0]
     assert alone.values.tolist() == whole[tuple(alone.cell)].values.tolist()
+
+
+ALTERNATIVES = ("confidence", "dsa", "dsa+confidence", "margin", "auto")
+
+
+@pytest.mark.parametrize("name", list(designs.registry))
+def test_a_row_is_the_same_in_a_joint_bench_as_alone(name, tmp_path):
+    """Each technique with each choice of auxiliary variables, after all the others had their turn on the same pool."""
+    pool = tmp_path / "one.csv"
+    write_subject(pool, size=120, third="margin")
+    np.save(tmp_path / "one.npy", np.random.default_rng(0).random((120, 3)))
+    common = {"budgets": (25,), "repetitions": 2, "activations": {"one": tmp_path / "one.npy"}}
+    joint = {one.cell: one for one in run(Plan([pool], tuple(designs.registry), ALTERNATIVES, **common)).cells}
+    rows = []
+    for choice in ALTERNATIVES:
+        with contextlib.suppress(DesignError):  # most techniques take one variable at a time
+            rows += run(Plan([pool], (name,), (choice,), **common)).cells
+    assert rows
+    for alone in rows:
+        assert numbers_of(alone) == numbers_of(joint[alone.cell])
+
+
+def test_waves_with_other_variables_is_another_row(tmp_path):
+    plan = Plan([write_subject(tmp_path / "one.csv")], ("waves",), ("confidence", "dsa", "confidence+dsa"), (60,))
+    assert len({tuple(one.values.tolist()) for one in run(replace(plan, repetitions=3)).cells}) == 3
+
+
+def test_without_a_word_waves_takes_all_that_is_known_to_help(tmp_path):
+    plan = Plan([write_subject(tmp_path / "one.csv", third="margin")], ("waves",), (), (60,), repetitions=3)
+    own, named = (run(replace(plan, auxiliaries=choice)).cells[0] for choice in ((), ("confidence+dsa",)))
+    assert own.cell.auxiliary == "auto"
+    assert own.values.tolist() == named.values.tolist()
 
 
 def test_killed_and_resumed_is_as_never_stopped(plan, tmp_path):

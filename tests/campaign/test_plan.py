@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +133,19 @@ def test_every_face_shows_the_same() -> None:
     assert [line.label for line in found.chart().lines] == ["srs", "ssrs", "waves"]
     assert all("(" in str(cell) for row in found.table().rows for cell in row[1:])
     assert any("failure rate" in text for text in found.notes)
+
+
+def test_waves_is_forecast_with_the_variables_that_it_names() -> None:
+    """All of them are the default; one that tells nothing is as good as none, and assumes the same failure rate."""
+    noise = np.random.default_rng(5).random(SIZE)
+    pool = replace(POOL, columns={**POOL.columns, "noise": noise})
+    specs = ["waves", "waves:auxiliary=confidence", "waves:auxiliary=noise", "waves:auxiliary=none"]
+    usual, own, noisy, bare = plan(pool, budget=200, designs=specs).courses
+    assert [one.design for one in (own, noisy)] == ["waves with confidence", "waves with noise"]
+    for one, other in ((usual, own), (noisy, bare)):
+        halves = [[at.half_width for at in course.forecasts] for course in (one, other)]
+        assert halves[0] == pytest.approx(halves[1], rel=1e-6)
+    assert all(a.half_width < b.half_width for a, b in zip(own.forecasts, noisy.forecasts, strict=True))
 
 
 def test_the_range_holds_on_a_published_subject(published_data: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fieldcheck import designs
+from fieldcheck.core.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.testing import check_design
@@ -31,6 +32,8 @@ VARIANTS = (
     "deepest:weights=selected",
     "deepest:threshold=0,r=0.99",
     "deepest:threshold=2",
+    "waves:auxiliary=dsa",
+    "waves:auxiliary=lsa+confidence",
 )
 
 
@@ -96,7 +99,24 @@ class Waiting(designs.Srs):
         return Sample(frame.size, items, self.estimator, constants=constants, complete=losses is None)
 
 
-@pytest.mark.parametrize("broken", [Peeping, Forgetful, Short, Stuck, Outside, Waiting])
+class Greedy(designs.Waves):
+    """Learns from every auxiliary variable there is, whichever it was given."""
+
+    def draw(self, frame, losses, *, budget, seed):
+        everything = designs.Waves("+".join(frame.auxiliary))
+        return everything.draw(frame, losses, budget=budget, seed=seed)
+
+
+class Absentminded(designs.Sups):
+    """Remembers sizes, but not of which auxiliary variable."""
+
+    def draw(self, frame, losses, *, budget, seed):
+        chi = frame.memo("chi", lambda: frame.chi(self.auxiliary))
+        mixed = Frame(frame.size, frame.task, {self.auxiliary: chi})
+        return super().draw(mixed, losses, budget=budget, seed=seed)
+
+
+@pytest.mark.parametrize("broken", [Greedy, Absentminded, Peeping, Forgetful, Short, Stuck, Outside, Waiting])
 def test_broken_designs_are_noticed(broken: type) -> None:
     with pytest.raises(AssertionError):
         check_design(broken)

@@ -14,9 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-from fieldcheck.bench.result import Result, plain
+from fieldcheck.bench.result import plain
 from fieldcheck.bench.rows import Row, unique
 from fieldcheck.core.errors import BenchError
+from fieldcheck.core.versions import versions
 
 FORMAT = 1
 COLUMNS = tuple(Row.__annotations__)
@@ -54,20 +55,15 @@ def rows_of(content: Any) -> list[Row]:
     return [_row(_expand(values, content)) for values in content["rows"]]
 
 
-def compact(result: Result) -> dict[str, Any]:
-    """The fair rows of a result in few bytes."""
-    rows = [{key: plain(value) for key, value in row.items()} for row in result.fair_rows()]
-    words = unique(str(row[key]) for row in rows for key in TEXTS)
-    about = {"seed": result.seed, "level": result.level, "versions": dict(result.versions)}
-    lines = [[_shorten(row[key], words) for key in COLUMNS] for row in rows]
-    return {"format": FORMAT, **about, "words": list(words), "columns": list(COLUMNS), "rows": lines}
-
-
-def compact_json(result: Result) -> str:
+def compact_json(rows: Sequence[Row], *, seed: int, level: float) -> str:
     """What is written to ``measured.json``: one line per row, so that changes can be read."""
-    content = compact(result)
-    lines = ",\n".join(json.dumps(line, separators=(",", ":")) for line in content.pop("rows"))
-    return json.dumps(content)[:-1] + f', "rows": [\n{lines}\n]}}\n'
+    plainly = [{key: plain(value) for key, value in row.items()} for row in rows]
+    words = unique(str(row[key]) for row in plainly for key in TEXTS)
+    about = {"format": FORMAT, "seed": seed, "level": level, "versions": versions()}
+    head = json.dumps({**about, "words": list(words), "columns": list(COLUMNS)})
+    lines = ([_shorten(row[key], words) for key in COLUMNS] for row in plainly)
+    body = ",\n".join(json.dumps(line, separators=(",", ":")) for line in lines)
+    return head[:-1] + f', "rows": [\n{body}\n]}}\n'
 
 
 def _shorten(value: Any, words: Sequence[str]) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fieldcheck import campaign
 from fieldcheck.bench.rows import NONE, unique
-from fieldcheck.core.design import Design
+from fieldcheck.core.design import Design, auxiliaries_of
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.rng import stream
 
@@ -112,7 +112,7 @@ class Entry:
         """What the technique needs and this subject does not have; empty when it has all."""
         if contender.design.needs == "activations" and not self.activations:
             return "activations"
-        missing = set(contender.auxiliary.split("+")) - self.auxiliaries - {NONE}
+        missing = set(auxiliaries_of(contender.design, self.auxiliaries)) - self.auxiliaries
         return ", ".join(f"auxiliary '{name}'" for name in sorted(missing))
 
 

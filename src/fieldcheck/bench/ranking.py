@@ -12,6 +12,7 @@ import numpy as np
 
 from fieldcheck.bench.rows import (
     ACCURATE,
+    COUNTED,
     LARGE,
     NONE,
     Config,
@@ -28,7 +29,9 @@ from fieldcheck.core.exhibit import Cell, Matrix, Table
 from fieldcheck.core.types import FloatArray
 
 CRITERIA = ("RMSE", "RMedSE", "failures", "RMSE-failures", "RMedSE-failures")
-"""The last two are trade-offs: the mean of the two ranks."""
+"""Failures are failing draws, as in the papers. The last two are trade-offs: the mean of the two ranks."""
+
+DRAWS = "Failures: failing draws, as the papers count; an item drawn twice counts twice."
 
 
 def criterion_ranks(rows: Sequence[Row]) -> dict[str, FloatArray]:
@@ -86,7 +89,7 @@ def top_three_table(rows: Sequence[Row], cut: float = ACCURATE) -> Table:
         columns=("factor", "level", "criterion", "configurations", "1st", "2nd", "3rd"),
         rows=tuple(lines),
         note="In brackets: in how many configurations (subject, auxiliary variable, budget) the technique is "
-        f"among the best three. Accuracy is high from {cut:g}. X-Y: mean of the two ranks.",
+        f"among the best three. Accuracy is high from {cut:g}. X-Y: mean of the two ranks. {DRAWS}",
     )
 
 
@@ -117,7 +120,7 @@ def best_auxiliary_table(rows: Sequence[Row]) -> Table | None:
         title="How often each auxiliary variable is the best",
         columns=("task", "auxiliary", "contests", "RMSE", "RMedSE", "failures"),
         rows=tuple(lines),
-        note="A contest: one subject, technique and budget; equals count for each.",
+        note=f"A contest: one subject, technique and budget; equals count for each. {DRAWS}",
     )
 
 
@@ -155,7 +158,7 @@ def wins_matrix(rows: Sequence[Row]) -> Matrix:
         texts=tuple(texts),
         legend=((1.0, "row always better"), (0.0, "even"), (-1.0, "row always worse")),
         note="Won : lost, of all configurations in which the two meet. Won: smaller RMSE and more failures; "
-        "every other configuration is undecided.",
+        f"every other configuration is undecided. {DRAWS}",
     )
 
 
@@ -202,10 +205,11 @@ def efficiency_table(rows: Sequence[Row]) -> Table | None:
             "cells",
             *(f"MSE ratio, n = {n}" for n in budgets),
             "MSE ratio",
-            "failures ratio",
+            "failing draws ratio",
+            "failing items ratio",
         ),
         rows=tuple(_efficiency(key, pairs, budgets) for key, pairs in groups.items()),
-        note="Geometric means over cells; an MSE ratio under 1 means that fewer labels do: 0.5 halves them.",
+        note=f"Geometric means over cells; an MSE ratio under 1 means that fewer labels do: 0.5 halves them. {COUNTED}",
     )
 
 
@@ -224,7 +228,13 @@ def mse_ratio(row: Row, base: Row) -> float:
 
 
 def failures_ratio(row: Row, base: Row) -> float:
+    """Of failing draws."""
     return row["failures_mean"] / base["failures_mean"] if base["failures_mean"] > 0 else math.nan
+
+
+def exposed_ratio(row: Row, base: Row) -> float:
+    """Of distinct failing items."""
+    return row["exposed_mean"] / base["exposed_mean"] if base["exposed_mean"] > 0 else math.nan
 
 
 def _efficiency(
@@ -232,27 +242,28 @@ def _efficiency(
 ) -> tuple[Cell, ...]:
     by_budget = [geometric_mean(mse_ratio(*pair) for pair in pairs if pair[0]["budget"] == n) for n in budgets]
     overall = geometric_mean(mse_ratio(*pair) for pair in pairs)
-    return (*key, len(pairs), *by_budget, overall, geometric_mean(failures_ratio(*pair) for pair in pairs))
+    counts = (geometric_mean(ratio(*pair) for pair in pairs) for ratio in (failures_ratio, exposed_ratio))
+    return (*key, len(pairs), *by_budget, overall, *counts)
 
 
 def failures_table(rows: Sequence[Row], budget: int) -> Table:
-    """Table 3 of the ICSE'24 paper: failures exposed, mean and standard deviation per subject."""
+    """Table 3 of the ICSE'24 paper: failing draws, mean and standard deviation per subject; and distinct items."""
     at = [row for row in rows if row["budget"] == budget]
     subjects = unique(row["subject"] for row in at)
     by_place = {(row["auxiliary"], row["design"], row["subject"]): row for row in at}
     lines = [
-        (auxiliary, design, *_mean_sd([by_place.get((auxiliary, design, subject)) for subject in subjects]))
+        (auxiliary, design, *_counts([by_place.get((auxiliary, design, subject)) for subject in subjects]))
         for auxiliary, design in dict.fromkeys((row["auxiliary"], row["design"]) for row in at)
     ]
     return Table(
         name=f"failures/budget-{budget}",
-        title=f"Failures exposed with {budget} labels",
-        columns=("auxiliary", "technique", *(f"{s} {part}" for s in subjects for part in ("mean", "sd"))),
+        title=f"Failures found with {budget} labels",
+        columns=("auxiliary", "technique", *(f"{s} {part}" for s in subjects for part in ("draws", "sd", "items"))),
         rows=tuple(lines),
-        note="Distinct failing items found; standard deviation over repetitions.",
+        note=f"Means over repetitions, and the standard deviation of the draws. {COUNTED}",
     )
 
 
-def _mean_sd(rows: Sequence[Row | None]) -> list[Cell]:
-    pairs = [(None, None) if row is None else (row["failures_mean"], row["failures_sd"]) for row in rows]
-    return [value for pair in pairs for value in pair]
+def _counts(rows: Sequence[Row | None]) -> list[Cell]:
+    keys = ("failures_mean", "failures_sd", "exposed_mean")
+    return [None if row is None else row[key] for row in rows for key in keys]  # type: ignore[literal-required]

@@ -14,12 +14,13 @@ from scipy.special import stdtr
 from fieldcheck.bench.ranking import (
     against_reference,
     criterion_ranks,
+    exposed_ratio,
     failures_ratio,
     geometric_mean,
     mse_ratio,
 )
 from fieldcheck.bench.result import plain
-from fieldcheck.bench.rows import ACCURATE, NONE, Row, accuracy_level, budgets_of
+from fieldcheck.bench.rows import ACCURATE, COUNTED, NONE, Row, accuracy_level, budgets_of
 from fieldcheck.core.errors import BenchError
 
 Objective = Literal["estimate", "expose", "balanced"]
@@ -27,8 +28,8 @@ Objective = Literal["estimate", "expose", "balanced"]
 CRITERION: dict[str, str] = {"estimate": "RMSE", "expose": "failures", "balanced": "RMSE-failures"}
 WORDS: dict[str, str] = {
     "estimate": "the most accurate estimate (RMSE)",
-    "expose": "the most failures exposed",
-    "balanced": "both (mean of the ranks in RMSE and in failures)",
+    "expose": "the most failures (failing draws)",
+    "balanced": "both (mean of the ranks in RMSE and in failing draws)",
 }
 ALPHA = 0.05
 SHARE = 0.5
@@ -44,8 +45,9 @@ class Standing:
 
     mean_rank, contenders
         Mean of its ranks (1 is best), and the mean number of candidates that it was ranked among.
-    rmse_ratio, failures_ratio
-        To simple random sampling, geometric means over cells; nan where it was not measured.
+    rmse_ratio, failures_ratio, exposed_ratio
+        RMSE, failing draws and distinct failing items to those of simple random sampling, geometric means over cells;
+        nan where it was not measured.
     coverage, worst_coverage
         Mean and smallest share of intervals that contained the truth.
     """
@@ -58,6 +60,7 @@ class Standing:
     subjects: int
     rmse_ratio: float
     failures_ratio: float
+    exposed_ratio: float
     coverage: float
     worst_coverage: float
 
@@ -115,7 +118,7 @@ class Recommendation:
     def __str__(self) -> str:
         lines = [f"{self.best}", f"  for {WORDS[self.objective]}{self._context()}", ""]
         lines += _table(self.standings[:5])
-        return "\n".join([*lines, "", *self._caveats()])
+        return "\n".join([*lines, "", COUNTED, *self._caveats()])
 
     def _context(self) -> str:
         return "".join(f", {key} {value}" for key, value in self.asked.items())
@@ -238,7 +241,8 @@ def _standings(rows: Sequence[Row], criterion: str) -> list[Standing]:
     often = max(map(len, places.values()))
     kept = {one: found for one, found in places.items() if len(found) >= SHARE * often}
     ratios = {
-        id(row): (math.sqrt(mse_ratio(row, base)), failures_ratio(row, base)) for row, base in against_reference(rows)
+        id(row): (math.sqrt(mse_ratio(row, base)), failures_ratio(row, base), exposed_ratio(row, base))
+        for row, base in against_reference(rows)
     }
     standings = [_standing(one, found, rows, ratios) for one, found in kept.items()]
     return sorted(standings, key=lambda one: (one.mean_rank / one.contenders, one.design, one.auxiliary))
@@ -248,7 +252,7 @@ def _standing(
     candidate: Candidate,
     places: Sequence[tuple[float, int]],
     rows: Sequence[Row],
-    ratios: Mapping[int, tuple[float, float]],
+    ratios: Mapping[int, tuple[float, float, float]],
 ) -> Standing:
     own = [row for row in rows if (row["design"], row["auxiliary"]) == candidate]
     found = [ratios[id(row)] for row in own if id(row) in ratios]
@@ -258,8 +262,9 @@ def _standing(
         contenders=fmean(size for _, size in places),
         cells=len(own),
         subjects=len({row["subject"] for row in own}),
-        rmse_ratio=geometric_mean(rmse for rmse, _ in found),
-        failures_ratio=geometric_mean(failures for _, failures in found),
+        rmse_ratio=geometric_mean(rmse for rmse, _, _ in found),
+        failures_ratio=geometric_mean(draws for _, draws, _ in found),
+        exposed_ratio=geometric_mean(items for _, _, items in found),
         coverage=fmean(row["coverage"] for row in own),
         worst_coverage=min(row["coverage"] for row in own),
     )
@@ -299,14 +304,14 @@ def _p_value(gaps: Sequence[float]) -> float | None:
 
 def _table(standings: Sequence[Standing]) -> list[str]:
     width = max(len(str(one)) for one in standings)
-    head = f"  {'':{width}}  mean rank  RMSE / SRS  failures / SRS  coverage (worst)"
+    head = f"  {'':{width}}  mean rank  RMSE / SRS  draws / SRS  items / SRS  coverage (worst)"
     return [head, *(_line(one, width) for one in standings)]
 
 
 def _line(one: Standing, width: int) -> str:
     rank = f"{one.mean_rank:.1f} of {one.contenders:.0f}"
     coverage = f"{one.coverage:.3f} ({one.worst_coverage:.3f})"
-    ratios = f"{_ratio(one.rmse_ratio):>10}  {_ratio(one.failures_ratio):>14}"
+    ratios = f"{_ratio(one.rmse_ratio):>10}  {_ratio(one.failures_ratio):>11}  {_ratio(one.exposed_ratio):>11}"
     return f"  {one!s:{width}}  {rank:>9}  {ratios}  {coverage:>16}"
 
 

@@ -19,6 +19,9 @@ LARGE = 200
 USUAL = 200
 """The budget at which the papers compare techniques."""
 
+COUNTED = "Draws: failing draws, as the papers count; an item drawn twice counts twice. Items: distinct failing items."
+"""What stands under a table that has both counts."""
+
 
 class Row(TypedDict):
     """What ``bench --json`` writes.

@@ -11,7 +11,7 @@ import numpy as np
 
 from fieldcheck import campaign
 from fieldcheck.bench.ranking import geometric_mean
-from fieldcheck.bench.rows import Row, budgets_of, designs_of, slug
+from fieldcheck.bench.rows import COUNTED, Row, budgets_of, designs_of, slug
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
 
 Group = tuple[str, str, str]
@@ -60,19 +60,28 @@ def _rmse_line(group: Group, series: Sequence[Sequence[Row]]) -> tuple[Cell, ...
 
 def _failures_growth(groups: Mapping[Group, Sequence[Sequence[Row]]], budgets: Sequence[int]) -> Table:
     smallest, largest = budgets[0], budgets[-1]
+    parts = (f"n = {smallest}", f"n = {largest}", "ratio")
     return Table(
         name="sensitivity/budget-failures",
-        title="Failures exposed, from the smallest to the largest budget",
-        columns=("task", "technique", "auxiliary", "subjects", f"n = {smallest}", f"n = {largest}", "ratio"),
+        title="Failures found, from the smallest to the largest budget",
+        columns=(
+            *("task", "technique", "auxiliary", "subjects"),
+            *(f"{count}, {part}" for count in ("draws", "items") for part in parts),
+        ),
         rows=tuple(_growth_line(group, series) for group, series in groups.items()),
-        note=f"Means over subjects; the budget grows by a factor of {largest / smallest:g}.",
+        note=f"Means over subjects; the budget grows by a factor of {largest / smallest:g}. {COUNTED}",
     )
 
 
 def _growth_line(group: Group, series: Sequence[Sequence[Row]]) -> tuple[Cell, ...]:
-    first = float(np.mean([members[0]["failures_mean"] for members in series]))
-    last = float(np.mean([members[-1]["failures_mean"] for members in series]))
-    return (*group, len(series), first, last, last / first if first > 0 else math.nan)
+    draws = _growth([(members[0]["failures_mean"], members[-1]["failures_mean"]) for members in series])
+    items = _growth([(members[0]["exposed_mean"], members[-1]["exposed_mean"]) for members in series])
+    return (*group, len(series), *draws, *items)
+
+
+def _growth(ends: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
+    first, last = np.mean(ends, axis=0).tolist()
+    return first, last, last / first if first > 0 else math.nan
 
 
 def parameters(spec: str) -> dict[str, str]:
@@ -125,7 +134,8 @@ def _study_charts(
 ) -> list[LineChart]:
     measures: dict[str, tuple[str, Callable[[Row], float], Callable[[Sequence[float]], float]]] = {
         "rmse": ("RMSE", lambda row: row["rmse"], geometric_mean),
-        "failures": ("failures exposed", lambda row: row["failures_mean"], lambda many: float(np.mean(many))),
+        "draws": ("failing draws", lambda row: row["failures_mean"], lambda many: float(np.mean(many))),
+        "items": ("distinct failing items", lambda row: row["exposed_mean"], lambda many: float(np.mean(many))),
     }
     return [
         LineChart(
@@ -134,7 +144,8 @@ def _study_charts(
             x_label=parameter,
             y_label=label,
             lines=tuple(_study_line(rows, values, n, measure, mean) for n in budgets_of(rows)),
-            note="Averaged over subjects (RMSE: geometric mean).",
+            note="Averaged over subjects (RMSE: geometric mean)."
+            + (" An item drawn twice counts twice." if kind == "draws" else ""),
         )
         for kind, (label, measure, mean) in measures.items()
     ]

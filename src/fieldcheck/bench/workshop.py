@@ -17,7 +17,7 @@ from fieldcheck.bench.plan import Cell, Contender, Entry, Plan, contenders
 from fieldcheck.bench.result import CellResult
 from fieldcheck.bench.rows import unique
 from fieldcheck.campaign.checks import leak_warning
-from fieldcheck.core.design import Design
+from fieldcheck.core.design import Design, auxiliaries_of
 from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.versions import versions
@@ -96,7 +96,7 @@ class Workshop:
 
     def refusal(self, contender: Contender, subject: str) -> str:
         """Why the technique cannot take several auxiliary variables together; empty when it can."""
-        if "+" not in contender.auxiliary:
+        if "+" not in contender.auxiliary and contender.auxiliary != "auto":
             return ""
         try:
             budget = min(self.plan.budgets)
@@ -107,17 +107,19 @@ class Workshop:
 
     def leak(self, cell: Cell) -> tuple[str, ...]:
         """What to say where an auxiliary variable of this cell gives away the outcome; else nothing."""
-        self.field(cell.subject)
-        names = cell.auxiliary.split("+")
-        return tuple(text for name in names for text in self._leaks.get((cell.subject, name), ()))
+        return tuple(text for name in self._names(cell) for text in self._leaks.get((cell.subject, name), ()))
 
     def _design(self, cell: Cell) -> Design:
         return next(one.design for one in self.lineup if (one.spec, one.auxiliary) == (cell.design, cell.auxiliary))
 
+    def _names(self, cell: Cell) -> list[str]:
+        """The auxiliary variables that the technique of this cell looks at."""
+        return auxiliaries_of(self._design(cell), self.field(cell.subject).frame.auxiliary)
+
     def _prepare(self, subject: str) -> campaign.Field:
         source = self._sources[subject]
         pool = campaign.load_pool(source) if isinstance(source, Path) else source
-        names = [name for name in self._wanted() if _has(pool, name)]
+        names = [name for name in self._wanted(pool) if _has(pool, name)]
         field = campaign.Field.of(
             pool,
             auxiliary=names,
@@ -130,8 +132,8 @@ class Workshop:
             self._leaks[subject, name] = leak_warning(pool, name, items=everything, failed=field.failed)
         return field
 
-    def _wanted(self) -> tuple[str, ...]:
-        return unique(name for one in self.lineup for name in one.auxiliary.split("+"))
+    def _wanted(self, pool: Pool) -> tuple[str, ...]:
+        return unique(name for one in self.lineup for name in auxiliaries_of(one.design, pool.auxiliary_names()))
 
     def _activations(self, subject: str) -> npt.NDArray[Any] | None:
         path = self.plan.activations.get(subject)
@@ -157,12 +159,12 @@ class Workshop:
         field, activated = self.field(cell.subject), self._design(cell).needs == "activations"
         return field.frame.memo(
             ("bench digest", cell.auxiliary, activated),
-            lambda: _hash(field, cell.auxiliary.split("+"), field.frame.activations if activated else None),
+            lambda: _hash(field, self._names(cell), field.frame.activations if activated else None),
         )
 
 
 def _hash(field: campaign.Field, names: Sequence[str], activations: npt.NDArray[Any] | None) -> str:
-    columns = [values for name, values in field.frame.auxiliary.items() if name in names]
+    columns = [field.frame.predictions, *(field.frame.chi(name) for name in names)]
     whole = hashlib.sha256(field.frame.task.encode())
     for values in (field.losses, field.failed, field.offsets, *columns, activations):
         whole.update(b"-" if values is None else np.ascontiguousarray(values).tobytes())

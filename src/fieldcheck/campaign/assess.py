@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from fieldcheck import estimators
 from fieldcheck.campaign.checks import leak_warning, small_sample_warning
-from fieldcheck.campaign.choose import auxiliary_names, auxiliary_of, build_design, load_pool
+from fieldcheck.campaign.choose import auxiliary_names, build_design, load_pool
 from fieldcheck.campaign.field import Field
 from fieldcheck.campaign.simulate import play
-from fieldcheck.core.design import Design, spec
+from fieldcheck.core.design import Design, auxiliary_of, spec
 from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
 from fieldcheck.core.frame import Frame
 from fieldcheck.core.pool import Pool

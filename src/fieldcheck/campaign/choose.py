@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
 from fieldcheck import designs, sources
-from fieldcheck.core.design import Design
+from fieldcheck.core.design import Design, auxiliaries_of
 from fieldcheck.core.frame import Frame
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Sample
@@ -27,24 +26,9 @@ def load_pool(pool: Pool | str | Path) -> Pool:
     return pool if isinstance(pool, Pool) else sources.load(Path(pool))
 
 
-def auxiliary_of(design: Design) -> str:
-    """The auxiliary variable that a design uses, or ``none``."""
-    return str(getattr(design, "auxiliary", "none"))
-
-
-HELPFUL = ("confidence", "symmetry", "member", "dsa", "lsa", "knn_disagreement", "vae", "sae")
-"""Auxiliary variables that ``auto`` takes, where the pool has them."""
-
-
-def auxiliary_names(design: Design, pool: Pool) -> Sequence[str]:
-    """The columns behind it: ``a+b`` are two, ``auto`` all that are known to help, ``none`` none."""
-    name = auxiliary_of(design)
-    if design.needs != "auxiliary" or name == "none":
-        return []
-    if name == "auto":
-        have = pool.auxiliary_names()
-        return [one for one in HELPFUL if one in have]
-    return name.split("+")
+def auxiliary_names(design: Design, pool: Pool) -> list[str]:
+    """The columns of the pool that the design looks at."""
+    return auxiliaries_of(design, pool.auxiliary_names())
 
 
 def choose(

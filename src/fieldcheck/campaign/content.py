@@ -12,10 +12,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.campaign.choose import HELPFUL, auxiliary_of
 from fieldcheck.campaign.picture import COLOUR_TYPES, png, shades, upright
 from fieldcheck.core.column import is_text, value_at
-from fieldcheck.core.design import Design
+from fieldcheck.core.design import HELPFUL, Design, auxiliary_of
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool import Pool
 from fieldcheck.core.roles import RECOGNISED

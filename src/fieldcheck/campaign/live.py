@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.campaign.answers import Answer, is_lost
-from fieldcheck.campaign.choose import auxiliary_names, auxiliary_of, frame_for
+from fieldcheck.campaign.choose import auxiliary_names, frame_for
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.field import failure_threshold
 from fieldcheck.campaign.findings import Findings
@@ -24,7 +24,7 @@ from fieldcheck.campaign.reading import checked_key, checked_text, checked_words
 from fieldcheck.campaign.sayings import EFFORTLESS, SAYING, Saying, new_key, said, same
 from fieldcheck.campaign.settings import INTERNAL, Settings
 from fieldcheck.campaign.state import ItemState, State
-from fieldcheck.core.design import Design, spec
+from fieldcheck.core.design import Design, auxiliary_of, spec
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
 from fieldcheck.core.event import Event, Happening, Store
 from fieldcheck.core.pool import Pool

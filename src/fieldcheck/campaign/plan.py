@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from fieldcheck import designs as techniques
 from fieldcheck.campaign.choose import auxiliary_names, build_design, frame_for, load_pool
-from fieldcheck.core.design import Design, spec
+from fieldcheck.core.design import Design, auxiliary_of, spec
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
 from fieldcheck.core.frame import Frame
@@ -26,6 +26,7 @@ from fieldcheck.core.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray
 from fieldcheck.core.words import counted
+from fieldcheck.numerics import special
 from fieldcheck.numerics.inclusion import wave_inclusion
 from fieldcheck.numerics.intervals import hypergeometric, stratified_binary
 from fieldcheck.numerics.partition import Partition, kmeans
@@ -213,7 +214,10 @@ def plan(
         notes.append(
             f"a pool of {counted(len(pool), 'item')} has no budget of the usual ones: label all, or ask with --budget"
         )
-    courses = tuple(_course(one, pool, outlook, budgets=budgets, half_width=half_width, level=level) for one in chosen)
+    courses = tuple(
+        _course(one, pool, outlook.seen_by(one, pool, labelled), budgets=budgets, half_width=half_width, level=level)
+        for one in chosen
+    )
     return Plan(
         pool=pool.name,
         population=len(pool),
@@ -260,6 +264,10 @@ def _usable(chosen: list[Design], pool: Pool) -> tuple[list[Design], list[str]]:
     return [one for one in chosen if one not in lacking], notes
 
 
+EVERYTHING = techniques.Waves()
+"""Looks at all auxiliary variables that are known to help."""
+
+
 @dataclass(frozen=True, eq=False)
 class Outlook:
     """What is expected of every item, at best, as expected, and at worst.
@@ -279,8 +287,8 @@ class Outlook:
     dispersion: float = 2.0
 
     @classmethod
-    def of(cls, pool: Pool, labelled: Labelled | None) -> Outlook:
-        frame = frame_for(pool, techniques.Waves(), None)
+    def of(cls, pool: Pool, labelled: Labelled | None, design: Design = EVERYTHING) -> Outlook:
+        frame = frame_for(pool, design, None)
         model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         if labelled is None:
             sure = "the model's own confidence" if "confidence" in frame.auxiliary else "a guess without confidence"
@@ -294,6 +302,14 @@ class Outlook:
         # The labels add their information on the intercept to that of one standard deviation before them.
         reach = REACH / math.sqrt(1 + float((at * (1 - at)).sum()))
         return cls(model, _scenarios(model, linear, reach), basis, labelled.labels)
+
+    def seen_by(self, design: Design, pool: Pool, labelled: Labelled | None) -> Outlook:
+        """The same failure rates, over the items as waves with variables of its own tells them apart."""
+        if not isinstance(design, techniques.Waves) or auxiliary_of(design) == EVERYTHING.auxiliary:
+            return self
+        own = Outlook.of(pool, labelled, design)
+        low, middle, high = map(_levelled, own.expected, self.rates) if self.rates else own.expected
+        return replace(own, expected=(low, middle, high))
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -324,6 +340,16 @@ def _scenarios(model: RiskModel, linear: FloatArray, reach: float) -> tuple[Floa
     return model.expected(linear - reach), model.expected(linear), model.expected(linear + reach)
 
 
+def _levelled(expected: FloatArray, rate: float) -> FloatArray:
+    """The odds multiplied by what gives this mean, by bisection."""
+    linear = special.logit(np.clip(expected, 1e-12, 1 - 1e-12))
+    low, high = -40.0, 40.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if special.expit(linear + middle).mean() > rate else (middle, high)
+    return np.asarray(special.expit(linear + low))
+
+
 HalfWidth = Callable[[int, FloatArray], float]
 """From a budget and what is expected of every item to the half-width."""
 
@@ -337,9 +363,14 @@ def _course(
     )
     forecasts = tuple(_forecast(one, [best(one), middle(one), worst(one)]) for one in budgets)
     if half_width is None:
-        return Course(spec(design), forecasts)
+        return Course(_name(design), forecasts)
     needed = [_fewest(one, half_width, len(pool)) for one in (best, middle, worst)]
-    return Course(spec(design), forecasts, (needed[1], min(needed), max(needed)))
+    return Course(_name(design), forecasts, (needed[1], min(needed), max(needed)))
+
+
+def _name(design: Design) -> str:
+    own, usual = auxiliary_of(design), auxiliary_of(build_design(design.name))
+    return spec(design) if own == usual else f"{spec(design)} with {own}"
 
 
 def _forecast(labels: int, halves: list[float]) -> Forecast:

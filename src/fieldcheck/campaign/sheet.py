@@ -12,9 +12,9 @@ import numpy.typing as npt
 from fieldcheck import estimators
 from fieldcheck.campaign.answers import Answer, classification_losses, is_lost, regression_offsets
 from fieldcheck.campaign.assess import estimate
-from fieldcheck.campaign.choose import auxiliary_names, auxiliary_of, build_design, choose, frame_for
+from fieldcheck.campaign.choose import auxiliary_names, build_design, choose, frame_for
 from fieldcheck.campaign.field import failure_threshold
-from fieldcheck.core.design import Design, spec
+from fieldcheck.core.design import Design, auxiliary_of, spec
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.frame import Frame

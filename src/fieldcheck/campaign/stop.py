@@ -21,7 +21,7 @@ from fieldcheck.campaign.choose import auxiliary_names, build_design, load_pool
 from fieldcheck.campaign.field import Field
 from fieldcheck.campaign.simulate import play
 from fieldcheck.campaign.verdict import Decision, Look, Verdict
-from fieldcheck.core.design import Design
+from fieldcheck.core.design import Design, auxiliaries_of
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
 from fieldcheck.core.frame import Frame
@@ -240,7 +240,8 @@ def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
     design names itself is kept.
     """
     if isinstance(design, designs.Waves):
-        floor = WARY if design.floor is None and rule.careful(frame) else design.floor
+        known = frame.only(auxiliaries_of(design, frame.auxiliary))
+        floor = WARY if design.floor is None and rule.careful(known) else design.floor
         return replace(design, first=design.first or FIRST, floor=floor)
     if isinstance(design, designs.Srs) and not design.replace:
         return design

@@ -12,14 +12,29 @@ import typer
 
 from fieldcheck import bench as comparison
 from fieldcheck import report
+from fieldcheck.bench.rows import COUNTED
 from fieldcheck.cli import options
 from fieldcheck.cli.show import on_terminal, progress, show_table, tell
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.exhibit import Exhibit, Table
 
 ALL_DESIGNS = "waves,srs,css,sups,rhc,ssrs,gbs,2ups,deepest"
-KEYS = ("design", "auxiliary", "budget", "mean", "bias", "rmse", "failures_mean", "coverage", "width_mean")
+KEYS = (
+    "design",
+    "auxiliary",
+    "budget",
+    "mean",
+    "bias",
+    "rmse",
+    "failures_mean",
+    "exposed_mean",
+    "coverage",
+    "width_mean",
+)
 """Of a row, what the terminal shows."""
+
+HEADINGS = {"failures_mean": "draws", "exposed_mean": "items", "width_mean": "width"}
+"""Of columns whose key is too long for a terminal."""
 
 
 def bench(
@@ -135,7 +150,7 @@ def _show_summary(rows: Sequence[dict[str, Any]]) -> None:
 
 def _summary(rows: Sequence[dict[str, Any]], title: str) -> Table:
     cells = tuple(tuple(_rounded(row[key]) for key in KEYS) for row in rows)
-    return Table("rows", title, tuple(key.removesuffix("_mean") for key in KEYS), cells)
+    return Table("rows", title, tuple(HEADINGS.get(key, key) for key in KEYS), cells, COUNTED)
 
 
 def _rounded(value: Any) -> Any:

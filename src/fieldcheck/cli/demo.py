@@ -80,7 +80,7 @@ def _comparison(result: comparison.Result) -> Table:
             row["design"],
             row["rmse"],
             row["rmse"] / baseline,
-            row["failures_mean"],
+            row["exposed_mean"],
             row["coverage"],
             row["trusted_share"],
         )
@@ -89,7 +89,7 @@ def _comparison(result: comparison.Result) -> Table:
     return Table(
         "comparison/techniques",
         f"{rows[0]['repetitions']} campaigns with each technique, {BUDGET} labels each",
-        ("design", "RMSE", "relative to srs", "failures found", "coverage of 95 % intervals", "intervals trusted"),
+        ("design", "RMSE", "relative to srs", "failing items found", "coverage of 95 % intervals", "intervals trusted"),
         cells,
         "RMSE: typical distance of the estimate from the truth. All but srs and ces look at the confidence.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -38,8 +39,29 @@ class Design(Protocol):
             One per item of the pool, nan where the label is not known yet; None when there are no labels. Only
             adaptive designs look at it, and only at items that they have drawn: the same labels give the same sample,
             however often and in however many steps it is asked for.
+        frame
+            May hold more auxiliary variables than this design names (``auxiliaries_of``): it does not look at those.
         """
         ...
+
+
+HELPFUL = ("confidence", "symmetry", "member", "dsa", "lsa", "knn_disagreement", "vae", "sae")
+"""Auxiliary variables that ``auto`` takes, where the pool has them."""
+
+
+def auxiliary_of(design: Design) -> str:
+    """The auxiliary variable that a design uses, or ``none``."""
+    return str(getattr(design, "auxiliary", "none"))
+
+
+def auxiliaries_of(design: Design, have: Collection[str]) -> list[str]:
+    """The columns behind it: ``a+b`` are two, ``auto`` all of these that are known to help, ``none`` none."""
+    name = auxiliary_of(design)
+    if design.needs != "auxiliary" or name == "none":
+        return []
+    if name == "auto":
+        return [one for one in HELPFUL if one in have]
+    return [one.strip().lower() for one in name.split("+")]
 
 
 def spec(design: Design) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,7 +43,7 @@ class Frame:
         """The auxiliary variable as it was given, one per item."""
         if name in self.auxiliary:
             return self.auxiliary[name]
-        if "+" in name:
+        if "+" in name or name == "auto":
             raise DesignError(
                 f"several auxiliary variables at once: '{name}'",
                 rule="this technique takes one auxiliary variable",
@@ -63,6 +63,14 @@ class Frame:
             return chi
         low, high = float(chi.min()), float(chi.max())
         return (chi - low) / (high - low) if high > low else np.ones_like(chi)
+
+    def only(self, names: Sequence[str]) -> Frame:
+        """The same items with these auxiliary variables and no others, in this order; what it remembers is its own."""
+        if list(names) == list(self.auxiliary):
+            return self
+        return self.memo(
+            ("only", *names), lambda: replace(self, auxiliary={name: self.chi(name) for name in names}, _memo={})
+        )
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:
         """A value derived from this frame alone, computed once."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.core.design import check_between
+from fieldcheck.core.design import auxiliaries_of, check_between
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.frame import Frame
 from fieldcheck.core.rng import stream
@@ -70,6 +70,7 @@ class Waves:
             )
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
+        frame = frame.only(auxiliaries_of(self, frame.auxiliary))
         model: RiskModel = frame.memo(
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )

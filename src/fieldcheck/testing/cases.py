@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,13 +29,18 @@ class Case:
     budgets: tuple[int, ...]
     task: Task = "classification"
 
-    def frame(self, auxiliary: str = "confidence") -> Frame:
-        """A frame that remembers nothing; all variables in ``a+b`` have the same values, ``auto`` finds one."""
+    def frame(self, auxiliary: str = "confidence", strangers: Sequence[str] = ()) -> Frame:
+        """A frame that remembers nothing; all variables in ``a+b`` have the same values, ``auto`` finds one.
+
+        strangers
+            Further variables, which come before these and have other values.
+        """
         size = len(self.chi)
         names = ["confidence"] if auxiliary == "auto" else auxiliary.split("+")
         activations = np.column_stack([self.chi, np.sqrt(self.chi), np.arange(size) % 3, np.zeros(size)])
         predictions = np.arange(size) % 4 if self.task == "classification" else scattered(size, step=431)
-        return Frame(size, self.task, dict.fromkeys(names, self.chi), activations, predictions)
+        others = {name: scattered(size, step=271 + number) for number, name in enumerate(strangers)}
+        return Frame(size, self.task, others | dict.fromkeys(names, self.chi), activations, predictions)
 
 
 def scattered(size: int, step: int = 7919) -> FloatArray:

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from fieldcheck import designs, estimators
-from fieldcheck.core.design import Design, spec
+from fieldcheck.core.design import HELPFUL, Design, spec
 from fieldcheck.core.errors import FieldcheckError, SampleError
 from fieldcheck.core.estimator import Estimator, MeanLoss
 from fieldcheck.core.frame import Frame
@@ -25,12 +25,16 @@ from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray
 from fieldcheck.testing.cases import Case, cases
 
+STRANGER = "stranger"
+"""An auxiliary variable that no design has heard of."""
+
 
 def check_design(design: Design | type[Design]) -> None:
     """Raise AssertionError unless the design keeps its contract on every pool of ``cases``.
 
-    Same seed, same sample; a pure function of the frame, the labels of drawn items and the seed; exactly as many draws
-    as labels were asked for; an estimator that accepts the sample; records and command lines that give it back.
+    Same seed, same sample; a pure function of the frame, the labels of drawn items and the seed; blind to auxiliary
+    variables that it does not name; exactly as many draws as labels were asked for; an estimator that accepts the
+    sample; records and command lines that give it back.
     """
     made = design() if isinstance(design, type) else design
     _check_description(made)
@@ -42,6 +46,7 @@ def check_design(design: Design | type[Design]) -> None:
             _check_form(sample, budget=budget, size=len(case.chi), where=where)
             _check_labels(made, case, sample, where=where)
             _check_estimate(made, case, sample, where=where)
+            _check_strangers(made, case, sample, where=where)
 
 
 def check_estimator(estimator: Estimator | type[Estimator], labelled: Iterable[Labelled] = ()) -> None:
@@ -106,6 +111,19 @@ def _check_repeats(design: Design, case: Case, *, budget: int, where: str) -> Sa
     _require(_same(first, again) and _same(first, fresh), f"{where}: the same seed gives another sample")
     _require(bool(np.array_equal(chi, case.chi)), f"{where}: the frame was changed")
     return first
+
+
+def _check_strangers(design: Design, case: Case, sample: Sample, *, where: str) -> None:
+    """Auxiliary variables that it does not name change nothing, not even where another of its kind used them before."""
+    own = _auxiliary(design)
+    strangers = [name for name in (*HELPFUL, STRANGER) if own != "auto" and name not in own.split("+")] or [STRANGER]
+    frame = case.frame(own, strangers)
+    if hasattr(design, "auxiliary"):
+        replace(design, auxiliary=STRANGER).draw(frame, case.losses, budget=sample.draws, seed=1)  # type: ignore[type-var]
+    among = design.draw(frame, case.losses, budget=sample.draws, seed=1)
+    _require(_same(sample, among), f"{where}: looks at an auxiliary variable that it does not name")
+    estimates = {repr(estimators.estimate(_label(one, case))) for one in (sample, among)}
+    _require(len(estimates) == 1, f"{where}: is estimated with an auxiliary variable that it does not name")
 
 
 def _check_form(sample: Sample, *, budget: int, size: int, where: str) -> None:
