@@ -23,10 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.auxiliary import Dsa, Lsa
-from fieldcheck.core.trace import FittedAuxiliary, Trace
-from fieldcheck.predict.columns import Column
-from fieldcheck.predict.gather import Asked, Gathered
+from fieldcheck.accuracy.auxiliary import Dsa, Lsa
+from fieldcheck.accuracy.auxiliary.base import FittedAuxiliary, Trace
+from fieldcheck.accuracy.predict.blocks import Asked, Column, Gathered
 
 CLASSES = 10
 CHECKED = 50

@@ -23,7 +23,7 @@ from typing import TypeVar
 import numpy as np
 
 import fieldcheck as fc
-from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.campaign import Campaign
 
 T = TypeVar("T")
 

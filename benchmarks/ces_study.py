@@ -21,15 +21,16 @@ import numpy as np
 import numpy.typing as npt
 
 import networks
-from fieldcheck import auxiliary, models
-from fieldcheck.core.design import Design
-from fieldcheck.core.frame import Frame
-from fieldcheck.core.model import Model
+from fieldcheck import models
+from fieldcheck.accuracy import auxiliary
+from fieldcheck.accuracy.auxiliary.base import Trace
+from fieldcheck.accuracy.designs import Ces, Css
+from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.estimators import estimate
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
-from fieldcheck.core.trace import Trace
 from fieldcheck.core.types import FloatArray
-from fieldcheck.designs import Ces, Css
-from fieldcheck.estimators import estimate
+from fieldcheck.models.base import Model
 
 SIZES = range(35, 181, 5)
 REPETITIONS = 50

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import Pool, load
-from fieldcheck.campaign import Field, build_design, simulate
-from fieldcheck.campaign.choose import auxiliary_names
-from fieldcheck.campaign.compare import compare
-from fieldcheck.campaign.reuse import reuse
-from fieldcheck.campaign.simulate import play
+from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
+from fieldcheck.accuracy.assessment.simulate import play, simulate
+from fieldcheck.accuracy.comparison.reuse import reuse
+from fieldcheck.accuracy.comparison.simulate import compare
 
 PAIRS = (("model_D", "model_E"), ("model_G", "model_H"))
 BUDGETS = (50, 100, 200, 400, 800)

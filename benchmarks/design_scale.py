@@ -16,10 +16,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fieldcheck.core.frame import Frame
+from fieldcheck.accuracy.designs import Ces, DeepEst, Waves
+from fieldcheck.accuracy.estimators import estimate
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
-from fieldcheck.designs import Ces, DeepEst, Waves
-from fieldcheck.estimators import estimate
 
 
 def deepest(items: int, budget: int) -> tuple[float, float, float]:

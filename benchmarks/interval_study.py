@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fieldcheck import designs
-from fieldcheck.core.design import Design
-from fieldcheck.core.frame import Frame
+from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.draws import pps_sizes
 from fieldcheck.numerics.intervals import (
     hypergeometric,
     out_of_reach,
@@ -28,6 +27,7 @@ from fieldcheck.numerics.intervals import (
     stratified_mean,
     weighted_mean,
 )
+from fieldcheck.numerics.sampling.draws import pps_sizes
 
 LEVEL = 0.95
 BUDGETS = (50, 100, 200, 400, 800)

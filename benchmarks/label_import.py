@@ -18,11 +18,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from fieldcheck.campaign import Campaign
-from fieldcheck.campaign.exchange import read_entries
-from fieldcheck.campaign.intake import prepare
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.exchange.intake import prepare
+from fieldcheck.campaign.exchange.reading import read_entries
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 
 ITEMS = 500
 TEXT = "x" * 400

@@ -33,11 +33,11 @@ from urllib.parse import urlsplit
 import httpx
 import numpy as np
 
-from fieldcheck.campaign import Campaign
-from fieldcheck.core.event import Event
-from fieldcheck.core.pool import Pool
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.stores import open_store
+from fieldcheck.campaign.stores.base import Event
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources import save
-from fieldcheck.stores import open_store
 
 ITEMS = 20_000
 CLASSES = 10

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 from sklearn.datasets import load_digits, load_sample_images
 
-from fieldcheck.perturbations import Draws, registry
+from fieldcheck.core.rng import Draws
+from fieldcheck.tomography.perturbations import registry
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures" / "perturbations"
 SIDE, GAP = 64, 4

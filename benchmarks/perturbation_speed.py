@@ -22,7 +22,8 @@ import numpy as np
 from PIL import Image, ImageEnhance, ImageFilter
 from sklearn.datasets import load_sample_images
 
-from fieldcheck.perturbations import Draws, registry
+from fieldcheck.core.rng import Draws
+from fieldcheck.tomography.perturbations import registry
 
 Batch = np.ndarray[Any, np.dtype[np.uint8]]
 Others = dict[str, Callable[[Batch], Any]]

@@ -116,7 +116,8 @@ def bare_onnx(path: Path) -> Callable[[Array], Array]:
 
 def ours(model: Any, images: Array) -> Callable[[], Any]:
     """``predict`` on an opened model, as the bare loop has its model open too."""
-    from fieldcheck.predict import Opening, Preparation, opened, predict
+    from fieldcheck.accuracy.predict import predict
+    from fieldcheck.models import Opening, Preparation, opened
     from fieldcheck.sources import open_inputs
 
     inputs = open_inputs(images)
@@ -168,7 +169,7 @@ def memory(field: str) -> float:
 
 def peak(model: str, size: int) -> float:
     """In this process: megabytes above what a small pool needs."""
-    from fieldcheck.predict import predict
+    from fieldcheck.accuracy.predict import predict
 
     images = mnist()["x_test"]
     predict(model, images[:2_000])

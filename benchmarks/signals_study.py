@@ -24,20 +24,22 @@ import numpy.typing as npt
 import torch
 
 import networks
-from fieldcheck import auxiliary, perturbations, predict, sources
-from fieldcheck.auxiliary.image_augmentations import augmented
-from fieldcheck.auxiliary.member import LOW
-from fieldcheck.campaign import Field
-from fieldcheck.campaign.signals import separation
-from fieldcheck.campaign.simulate import play
-from fieldcheck.core.design import HELPFUL
-from fieldcheck.core.pool import Pool
+from fieldcheck import sources
+from fieldcheck.accuracy import auxiliary, predict
+from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.assessment.signals import separation
+from fieldcheck.accuracy.assessment.simulate import play
+from fieldcheck.accuracy.auxiliary.base import Trace
+from fieldcheck.accuracy.auxiliary.member import LOW
+from fieldcheck.accuracy.auxiliary.training.augmentations import augmented
+from fieldcheck.accuracy.designs import registry
+from fieldcheck.accuracy.designs.base import HELPFUL
+from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
-from fieldcheck.core.trace import Trace
 from fieldcheck.core.types import FloatArray
-from fieldcheck.designs import registry
-from fieldcheck.estimators import Fit
-from fieldcheck.numerics.risk import frame_model
+from fieldcheck.numerics.regression.risk import frame_model
+from fieldcheck.tomography import perturbations
 
 LABELS = 200
 REFERENCE = 10_000

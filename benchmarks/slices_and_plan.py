@@ -15,13 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from fieldcheck import Pool, estimators, load
-from fieldcheck.campaign import Field
-from fieldcheck.campaign.choose import auxiliary_names, build_design
-from fieldcheck.campaign.metrics import metrics
-from fieldcheck.campaign.plan import MARGINS, Forecast, Plan, plan
-from fieldcheck.campaign.simulate import play
-from fieldcheck.campaign.slices import slices
+from fieldcheck import Pool, load
+from fieldcheck.accuracy import estimators
+from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.assessment.metrics import metrics
+from fieldcheck.accuracy.assessment.planning import MARGINS, Forecast, Plan, plan
+from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
+from fieldcheck.accuracy.assessment.simulate import play
+from fieldcheck.accuracy.assessment.slices import slices
 from fieldcheck.core.types import IntArray
 
 LEAKS = {"CN12_CIFAR10": "lsa"}

@@ -21,18 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import sources
-from fieldcheck.campaign.choose import auxiliary_names
-from fieldcheck.campaign.field import Field
-from fieldcheck.campaign.simulate import play
-from fieldcheck.campaign.stop import FIRST, RARE, HalfWidth, group_sequential, run_until
+from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.assessment.sampling import auxiliary_names
+from fieldcheck.accuracy.assessment.simulate import play, run_until
+from fieldcheck.accuracy.assessment.stopping import FIRST, RARE, HalfWidth, group_sequential
+from fieldcheck.accuracy.designs import Srs, Waves
+from fieldcheck.accuracy.estimators import Fit
 from fieldcheck.core.sample import Labelled
-from fieldcheck.designs import Srs, Waves
-from fieldcheck.estimators import Fit
-from fieldcheck.numerics.boundary import boundary
-from fieldcheck.numerics.hypergeometric_sequence import sequence_bounds
-from fieldcheck.numerics.risk import frame_model
-from fieldcheck.numerics.waves import open_schedule
-from fieldcheck.numerics.wilson import critical, effective_wilson
+from fieldcheck.numerics.intervals.boundary import boundary
+from fieldcheck.numerics.intervals.sequence import sequence_bounds
+from fieldcheck.numerics.intervals.wilson import critical, effective_wilson
+from fieldcheck.numerics.regression.risk import frame_model
+from fieldcheck.numerics.sampling.schedule import open_schedule
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -22,17 +22,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck import perturbations
 from fieldcheck.core.inputs import Kind
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import IntArray
-from fieldcheck.query import parse
-from fieldcheck.tomography.checks import against, detection
-from fieldcheck.tomography.execute import Executor
-from fieldcheck.tomography.plan import Spread
-from fieldcheck.tomography.quality import measure_quality
-from fieldcheck.tomography.run import Run, measure
-from fieldcheck.tomography.subject import Subject
+from fieldcheck.tomography import perturbations
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.plans import Spread
+from fieldcheck.tomography.quality.map import measure_quality
+from fieldcheck.tomography.query import parse
+from fieldcheck.tomography.runs.measure import measure
+from fieldcheck.tomography.setup.checks import against, detection
+from fieldcheck.tomography.setup.executor import Executor
+from fieldcheck.tomography.setup.subject import Subject
 
 Array = npt.NDArray[Any]
 

@@ -20,13 +20,14 @@ import numpy.typing as npt
 from sklearn.ensemble import RandomForestRegressor
 
 from fieldcheck import report
+from fieldcheck.bench.tomography import queries
 from fieldcheck.core.exhibit import BarChart, IntervalChart, IntervalRow, Line, LineChart
-from fieldcheck.core.surrogate import FittedSurrogate
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.report.charts.draw import Chart
-from fieldcheck.tomography import Executor, Truth
-from fieldcheck.tomography.bench import queries
-from fieldcheck.tomography.quality import measure_quality
+from fieldcheck.tomography.quality.map import measure_quality
+from fieldcheck.tomography.setup.executor import Executor
+from fieldcheck.tomography.setup.truth import Truth
+from fieldcheck.tomography.surrogates.base import FittedSurrogate
 from tomography_runs import (
     RULES,
     SHARES,

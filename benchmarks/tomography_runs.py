@@ -24,15 +24,20 @@ from typing import Any
 
 import numpy as np
 
+from fieldcheck.bench.tomography import bench, queries
 from fieldcheck.core.space import Outcomes, Space
-from fieldcheck.core.surrogate import Evidence, FittedSurrogate
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.surrogates import registry as surrogates
-from fieldcheck.tomography import Run, Subject, Truth, measure, plans, read_truth, stopping_rules
-from fieldcheck.tomography.bench import bench, queries
-from fieldcheck.tomography.independence import published, resampled
-from fieldcheck.tomography.plan import count_of_order, low_orders
-from fieldcheck.tomography.stopping import inputs_used
+from fieldcheck.tomography.answers.independence import published, resampled
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography.plans.base import count_of_order, low_orders
+from fieldcheck.tomography.runs.measure import measure
+from fieldcheck.tomography.runs.stopping import inputs_used
+from fieldcheck.tomography.runs.stopping import registry as stopping_rules
+from fieldcheck.tomography.setup.subject import Subject
+from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.surrogates import registry as surrogates
+from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 from networks import data_folder
 from tomography_subjects import TASKS, Task, kept, truth
 

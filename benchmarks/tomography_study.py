@@ -17,15 +17,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.bench import tomography
 from fieldcheck.core.space import Axis, Outcomes, Space
-from fieldcheck.core.surrogate import Evidence
-from fieldcheck.surrogates import registry as surrogates
-from fieldcheck.tomography import bench
-from fieldcheck.tomography.independence import published, resampled
-from fieldcheck.tomography.plan import registry as plans
-from fieldcheck.tomography.stopping import inputs_used
-from fieldcheck.tomography.stopping import registry as rules
-from fieldcheck.tomography.truth import Truth, read_truth
+from fieldcheck.tomography.answers.independence import published, resampled
+from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography.runs.stopping import inputs_used
+from fieldcheck.tomography.runs.stopping import registry as rules
+from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.surrogates import registry as surrogates
+from fieldcheck.tomography.surrogates.base import Evidence
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ RATES = ("half-width:width=0.02", "half-width:width=0.01", "sequence:width=0.03"
 
 
 def cells(truth: Truth, plan: str, surrogate: str, budget: int | None, repetitions: int) -> str:
-    row = bench.bench(
+    row = tomography.bench(
         [truth], plan_specs=[plan], surrogate_specs=[surrogate], budgets=[budget], repetitions=repetitions
     ).rows[0]
     return (
@@ -182,7 +182,7 @@ def _large_run(space: Space, seed: int) -> str:
     orders = space.orders(tests)
     squares = (means - truth) ** 2
     mse = np.mean([squares[orders == order].mean() for order in range(1, LARGE_AXES + 1)])
-    coverage = np.mean(np.abs(means - truth) <= bench.BAND * deviations)
+    coverage = np.mean(np.abs(means - truth) <= tomography.BAND * deviations)
     ratio = single / len(tests) * space.size / first
     numbers = f"{mse * 1e4:.1f} | {coverage:.3f} | {fit:.1f} | {cpu:.1f} | {first:.2f} | {again:.2f}"
     return f"| {seed} | {numbers} | {ratio:.0f}× |"

@@ -23,8 +23,12 @@ import torch
 import networks
 import text_classifier
 from fieldcheck.core.space import Axis, Space
-from fieldcheck.perturbations import family
-from fieldcheck.tomography import Recipe, Subject, Truth, measure, of_recipe, plans, read_truth
+from fieldcheck.tomography.perturbations import family
+from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography.runs.measure import measure
+from fieldcheck.tomography.setup.space_file import Recipe
+from fieldcheck.tomography.setup.subject import Subject, of_recipe
+from fieldcheck.tomography.setup.truth import Truth, read_truth
 
 INPUTS = 400
 """Inputs of every truth."""

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import sources
-from fieldcheck.campaign import Field
-from fieldcheck.campaign.simulate import play
+from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.assessment.simulate import play
+from fieldcheck.accuracy.designs import registry
+from fieldcheck.accuracy.estimators import Fit
 from fieldcheck.core.interval import Interval
-from fieldcheck.designs import registry
-from fieldcheck.estimators import Fit
 
 BUDGETS = (50, 100, 200, 400, 800)
 OBJECTIVES = ("estimate", "balanced", "expose")

@@ -114,30 +114,32 @@ def tree(tmp_path: Path) -> Path:
     for name in ("core", "numerics", "designs", "estimators", "campaign", "bench", "cli", "testing"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("")
-    (tmp_path / "designs" / "__init__.py").write_text('__all__ = ["Srs"]\nfrom fieldcheck.designs.srs import Srs\n')
-    (tmp_path / "designs" / "srs.py").write_text("from fieldcheck.core.frame import Frame\n")
+    (tmp_path / "designs" / "__init__.py").write_text(
+        '__all__ = ["Srs"]\nfrom fieldcheck.accuracy.designs.srs import Srs\n'
+    )
+    (tmp_path / "designs" / "srs.py").write_text("from fieldcheck.core.pool.frame import Frame\n")
     return tmp_path
 
 
 def test_an_allowed_tree_passes(tree: Path) -> None:
     (tree / "campaign" / "run.py").write_text("from fieldcheck import designs\nfrom fieldcheck.designs import Srs\n")
-    (tree / "cli" / "verb.py").write_text("import numpy\nfrom fieldcheck.designs.srs import anything\n")
+    (tree / "cli" / "verb.py").write_text("import numpy\nfrom fieldcheck.accuracy.designs.srs import anything\n")
     assert violations(tree) == []
 
 
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("core/pool.py", "from fieldcheck.numerics.draws import below"),
+        ("core/pool.py", "from fieldcheck.numerics.sampling.draws import below"),
         ("numerics/draws.py", "from fieldcheck.core.errors import PoolError"),
         ("numerics/draws.py", "import fieldcheck"),
         ("designs/css.py", "from fieldcheck.estimators import registry"),
         ("designs/css.py", "from ..estimators import registry"),
         ("estimators/mean.py", "import fieldcheck.designs"),
-        ("campaign/run.py", "from fieldcheck.designs.srs import Srs"),
+        ("campaign/run.py", "from fieldcheck.accuracy.designs.srs import Srs"),
         ("campaign/run.py", "from fieldcheck import cli"),
         ("bench/run.py", "from fieldcheck import designs"),
-        ("bench/run.py", "from fieldcheck.numerics.draws import below"),
+        ("bench/run.py", "from fieldcheck.numerics.sampling.draws import below"),
         ("bench/run.py", "def later():\n    from fieldcheck.cli import main"),
         ("cli/verb.py", "from fieldcheck import testing"),
     ],

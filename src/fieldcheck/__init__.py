@@ -10,13 +10,19 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
 
-from fieldcheck import designs, estimators
-from fieldcheck.campaign import Campaign, Sheet, assess, compare, estimate, plan, reuse
-from fieldcheck.campaign import choose as sample
-from fieldcheck.core.design import Design
+from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy.assessment.estimate import estimate
+from fieldcheck.accuracy.assessment.labelled import Sheet
+from fieldcheck.accuracy.assessment.planning import plan
+from fieldcheck.accuracy.assessment.sampling import choose as sample
+from fieldcheck.accuracy.assessment.simulate import assess
+from fieldcheck.accuracy.comparison.reuse import reuse
+from fieldcheck.accuracy.comparison.simulate import compare
+from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError, LabelError, PoolError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.sources import load, save
 
@@ -48,11 +54,12 @@ __all__ = [
     "tomography",
 ]
 
-_LATER = frozenset({"predict", "tomography"})
+
+_LATER = {"predict": "fieldcheck.accuracy.predict", "tomography": "fieldcheck.tomography"}
 """Packages that are part of the interface and are loaded when they are asked for."""
 
 
 def __getattr__(name: str) -> _ModuleType:
     if name in _LATER:
-        return _import_module(f"fieldcheck.{name}")
+        return _import_module(_LATER[name])
     raise AttributeError(f"module 'fieldcheck' has no attribute '{name}'")

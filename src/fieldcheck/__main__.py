@@ -1,5 +1,7 @@
 """``python -m fieldcheck``."""
 
+from __future__ import annotations
+
 from fieldcheck.cli import main
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import fieldcheck as fc
-from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.campaign import Campaign
 
 NAMES = ("cat", "dog", "owl")
 

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fieldcheck.campaign import Campaign, Saying, label_csv, label_studio, long_cells
-from fieldcheck.campaign.entries import Entry, Fault
-from fieldcheck.campaign.exchange import read_entries
-from fieldcheck.campaign.intake import Intake, prepare, take
-from fieldcheck.campaign.item_files import (
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.exchange import csv as label_csv
+from fieldcheck.campaign.exchange import label_studio
+from fieldcheck.campaign.exchange.base import Entry, Fault
+from fieldcheck.campaign.exchange.export import (
     copy_pictures,
     failures_csv,
     file_name,
@@ -28,8 +28,12 @@ from fieldcheck.campaign.item_files import (
     to_label_csv,
     to_label_tasks,
 )
+from fieldcheck.campaign.exchange.intake import Intake, prepare, take
+from fieldcheck.campaign.exchange.reading import read_entries
+from fieldcheck.campaign.sayings import Saying
 from fieldcheck.core.errors import CampaignError, LabelError, StoreError
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.files import text as long_cells
 
 CLASSES = ("cat", "dog", "-bird")
 

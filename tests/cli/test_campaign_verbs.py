@@ -10,7 +10,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.campaign import Campaign
 
 from .sheets import Done, Run, fill, read, rewrite, truth_of, write
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fieldcheck import designs
+from fieldcheck.accuracy import designs
 
 from .sheets import Run, fill, outcomes_of, read, rewrite, truth_of, write
 

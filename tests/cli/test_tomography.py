@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fieldcheck import perturbations
-from fieldcheck.tomography import read_recipe
+from fieldcheck.tomography import perturbations
+from fieldcheck.tomography.setup.space_file import read_recipe
 
 from .sheets import CODE, Run
 
@@ -361,7 +361,7 @@ def test_what_there_is_is_listed(run: Run) -> None:
 def test_a_wrong_query_is_refused_before_anything_is_fitted(
     measured: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fieldcheck.surrogates.Logistic.fit", lambda *_, **__: pytest.fail("fitted"))
+    monkeypatch.setattr("fieldcheck.tomography.surrogates.Logistic.fit", lambda *_, **__: pytest.fail("fitted"))
     for words in (["query"], ["check", "--min-robustness", 0.5], ["report", "--out", tmp_path / "x.html", "--query"]):
         found = run("tomography", words[0], measured, *words[1:], "zom > 1")
         assert "no 'zom' here" in found.err

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fieldcheck import designs
+from fieldcheck.accuracy import designs
 
 from .sheets import CODE, Done, Run, fill, read, rewrite, truth_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.errors import DesignError
-from fieldcheck.core.frame import Frame
+from fieldcheck.core.pool.frame import Frame
 
 VALUES = np.array([2.0, 4.0, 3.0])
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck.core.errors import BudgetError, PoolError
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 
 PROBA = np.array([[0.7, 0.2, 0.1], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
 

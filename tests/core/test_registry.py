@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 
 import pytest
 
-from fieldcheck import designs
+from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.designs.base import spec
 from fieldcheck.core import registry as module
-from fieldcheck.core.design import spec
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.registry import Registry
 

@@ -18,8 +18,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from torch import nn
 
-from fieldcheck.core.model import Model
 from fieldcheck.models import open_model
+from fieldcheck.models.base import Model
 
 from . import networks, texts
 from .networks import Array, digits, items, logits, softmax, trained_cnn, trained_mlp, two_columns

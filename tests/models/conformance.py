@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.core.model import Model, Response
 from fieldcheck.models import registry
+from fieldcheck.models.base import Model, Response
 
 CLOSE = 1e-6
 """How far an answer may depend on how the items are split into batches, relative to the largest number."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.heads import Head, decide, stated
+from fieldcheck.models.shared.outputs import Head, decide, stated
 
 LOGITS = np.array([[2.0, -1.0, 0.5], [0.0, 0.0, 0.0]])
 ROWS = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fieldcheck.numerics.allocation import allocate
+from fieldcheck.numerics.sampling.allocation import allocate
 
 
 @st.composite

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binom, multivariate_normal
 
-from fieldcheck.numerics.boundary import boundary, clock, spent
+from fieldcheck.numerics.intervals.boundary import boundary, clock, spent
 
 LOOKS = (40, 50, 62, 78, 98, 122, 152, 190, 238, 298, 372, 465, 581)
 MANY = 10_000_000

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import gaussian_kde
 
-from fieldcheck.numerics import density
-from fieldcheck.numerics.density import Density, Ellipsoid
+from fieldcheck.numerics.distance import density
+from fieldcheck.numerics.distance.density import Density, Ellipsoid
 
 
 @pytest.fixture

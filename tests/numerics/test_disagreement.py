@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import logit, softmax
 
-from fieldcheck.numerics.disagreement import ClassDuel, ValueDuel, mean_gain
+from fieldcheck.numerics.regression.disagreement import ClassDuel, ValueDuel, mean_gain
 
 RNG = np.random.default_rng(4)
 FIRST, SECOND = RNG.uniform(0.3, 1, 60), RNG.uniform(0.3, 1, 60)

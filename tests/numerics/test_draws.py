@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.draws import (
+from fieldcheck.numerics.sampling.draws import (
     below,
     permutation,
     pps_sizes,

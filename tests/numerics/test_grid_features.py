@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fieldcheck.numerics.grid_features import GridFeatures, rbf_features
+from fieldcheck.numerics.regression.grid_features import GridFeatures, rbf_features
 
 POSITIONS = [np.arange(3.0), np.array([0.0, 1.0, 4.0, 5.0])]
 CELLS = np.array(list(product(range(3), range(4))))

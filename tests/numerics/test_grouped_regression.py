@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import multivariate_normal
 
-from fieldcheck.numerics import grouped_linear, grouped_logistic
-from fieldcheck.numerics.evidence import WIDE, inverse, updated_variances
-from fieldcheck.numerics.grouped_logistic import Rows
+from fieldcheck.numerics.regression import grouped_linear, grouped_logistic
+from fieldcheck.numerics.regression.evidence import WIDE, inverse, updated_variances
+from fieldcheck.numerics.regression.grouped_logistic import Rows
 
 RNG = np.random.default_rng(7)
 

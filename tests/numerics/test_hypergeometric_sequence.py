@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import beta
 
-from fieldcheck.numerics.hypergeometric_sequence import log_evidence, sequence_bounds
+from fieldcheck.numerics.intervals.sequence import log_evidence, sequence_bounds
 from fieldcheck.testing import assert_covers
 
 

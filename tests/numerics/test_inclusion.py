@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fieldcheck.numerics.inclusion import Objective, wave_inclusion
+from fieldcheck.numerics.sampling.inclusion import Objective, wave_inclusion
 
 OBJECTIVES: tuple[Objective, ...] = ("estimate", "balanced", "expose")
 

@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fieldcheck.numerics import neighbours
-from fieldcheck.numerics.neighbours import Neighbours
-from fieldcheck.numerics.packing import coincide, pack
+from fieldcheck.numerics.distance import neighbours
+from fieldcheck.numerics.distance.neighbours import Neighbours
+from fieldcheck.numerics.distance.packing import coincide, pack
 
 
 def defined(points, queries, k, allowed):

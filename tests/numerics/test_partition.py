@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.draws import uniforms
-from fieldcheck.numerics.partition import cut, kmeans
+from fieldcheck.numerics.sampling.draws import uniforms
+from fieldcheck.numerics.sampling.partition import cut, kmeans
 from fieldcheck.testing import scattered
 
 
@@ -70,7 +70,7 @@ def test_constant_values_are_one_group() -> None:
 @pytest.mark.parametrize("k", [2, 10])
 def test_large_inputs_are_as_good_as_the_exact_solution_of_a_finer_grid(shape, k: int) -> None:
     """Thinning to a few hundred points costs less than 0.1 % of the spread against a three times finer one."""
-    from fieldcheck.numerics import partition
+    from fieldcheck.numerics.sampling import partition
 
     values = shape(uniforms(stream(5, "large"), 6000))
     coarse = cost(values[group] for group in kmeans(values, k).members)

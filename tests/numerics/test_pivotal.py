@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.pivotal import ordered_pivotal
+from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
 from fieldcheck.testing import assert_frequencies
 
 Chances = dict[tuple[int, ...], Fraction]

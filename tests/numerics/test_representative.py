@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics import representative
-from fieldcheck.numerics.draws import below, uniforms, without_replacement
-from fieldcheck.numerics.representative import best_group, sections
+from fieldcheck.numerics.sampling import representative
+from fieldcheck.numerics.sampling.draws import below, uniforms, without_replacement
+from fieldcheck.numerics.sampling.representative import best_group, sections
 
 
 def pool(seed: int, size: int, neurons: int):

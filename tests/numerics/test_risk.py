@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit, ndtri
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.draws import permutation, uniforms
-from fieldcheck.numerics.risk import Belief, RiskModel, failure_model, frame_model, loss_model, normal_score
+from fieldcheck.numerics.regression.risk import Belief, RiskModel, failure_model, frame_model, loss_model, normal_score
+from fieldcheck.numerics.sampling.draws import permutation, uniforms
 
 SIZE = 400
 

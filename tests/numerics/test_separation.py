@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.draws import uniforms
-from fieldcheck.numerics.separation import auc, explained
+from fieldcheck.numerics.ranks import auc, explained
+from fieldcheck.numerics.sampling.draws import uniforms
 from fieldcheck.testing import scattered
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.urn import Urn
+from fieldcheck.numerics.sampling.urn import Urn
 from fieldcheck.testing import assert_frequencies
 
 

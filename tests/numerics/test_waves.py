@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldcheck.numerics.waves import open_schedule, schedule
+from fieldcheck.numerics.sampling.schedule import open_schedule, schedule
 
 
 @pytest.mark.parametrize(

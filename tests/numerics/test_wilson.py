@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldcheck.numerics.wilson import critical, effective_wilson, log_bounds, normal_quantile
+from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, log_bounds, normal_quantile
 
 
 @pytest.mark.parametrize(("failures", "labels"), [(1, 50), (3, 50), (25, 50), (49, 50), (1, 10), (8, 263)])

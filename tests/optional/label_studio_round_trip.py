@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fieldcheck.campaign import Campaign
-from fieldcheck.campaign.exchange import read_entries
-from fieldcheck.campaign.intake import prepare, take
-from fieldcheck.campaign.item_files import labelling_config, to_label_tasks
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.exchange.export import labelling_config, to_label_tasks
+from fieldcheck.campaign.exchange.intake import prepare, take
+from fieldcheck.campaign.exchange.reading import read_entries
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105 -- of a server that lives for a minute
 CLASSES = ("cat", "dog & wolf", "<b>bird</b>", "grüner Fisch")

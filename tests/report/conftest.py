@@ -10,16 +10,7 @@ from math import nan
 import pytest
 
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.exhibit import (
-    BarChart,
-    Exhibit,
-    IntervalChart,
-    IntervalRow,
-    Line,
-    LineChart,
-    Matrix,
-    Table,
-)
+from fieldcheck.core.exhibit import BarChart, Exhibit, IntervalChart, IntervalRow, Line, LineChart, Matrix, Table
 from fieldcheck.core.interval import Interval
 
 

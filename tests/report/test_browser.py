@@ -10,7 +10,8 @@ import pytest
 
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, Table
-from fieldcheck.report import Card, Commands, Gallery, ImageStrip, Picture, estimate_page, write_text
+from fieldcheck.files.whole import write_text
+from fieldcheck.report import Card, Commands, Gallery, ImageStrip, Picture, estimate_page
 
 pytestmark = pytest.mark.browser
 

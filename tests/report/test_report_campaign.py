@@ -16,11 +16,11 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 import pytest
 
-from fieldcheck.campaign import Campaign
-from fieldcheck.campaign.gate import Ruling, Target, rule, too_early
+from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule, too_early
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.report import Card, Commands, Gallery, Section, campaign_page, junit_error, junit_xml, page
 from fieldcheck.report.thumbnail import LARGEST, thumbnail
 

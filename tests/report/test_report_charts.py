@@ -10,16 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fieldcheck.core.exhibit import (
-    BarChart,
-    Exhibit,
-    IntervalChart,
-    IntervalRow,
-    Line,
-    LineChart,
-    Matrix,
-    Table,
-)
+from fieldcheck.core.exhibit import BarChart, Exhibit, IntervalChart, IntervalRow, Line, LineChart, Matrix, Table
 from fieldcheck.report.charts import Chart, draw, svg_file
 from fieldcheck.report.charts.draw import PHONE, WIDE
 

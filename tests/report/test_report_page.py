@@ -12,15 +12,7 @@ import pytest
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import BarChart, Exhibit, Table
-from fieldcheck.report import (
-    ImageStrip,
-    Picture,
-    Section,
-    bench_page,
-    estimate_page,
-    page,
-    sections_of,
-)
+from fieldcheck.report import ImageStrip, Picture, Section, bench_page, estimate_page, page, sections_of
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=http://evil.example/x onerror=alert(1)>{{ 7*7 }}\x00\ud800"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fieldcheck.core.words import column_decimals, count, in_column, percent, short
 from fieldcheck.report.charts.legend import places, spread
-from fieldcheck.report.numbers import column_decimals, count, in_column, percent, short
 from fieldcheck.report.scale import Scale, linear_ticks, log_ticks, shown_range, tick_labels
 
 finite = st.floats(-1e12, 1e12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fieldcheck.core.answer import Answer
+from fieldcheck.core.space import Answer
 from fieldcheck.report import tomography_page
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.report import write_text
+from fieldcheck.files.whole import write_text
 
 
 def test_writes_and_replaces(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from fieldcheck import sources
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 
 
 @pytest.fixture

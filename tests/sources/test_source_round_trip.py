@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fieldcheck import sources
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 
 # Words that cannot be taken for numbers, truth values or missing cells: text files mix those up.
 letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"))

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.draws import uniforms
+from fieldcheck.numerics.sampling.draws import uniforms
 from fieldcheck.testing import assert_covers, assert_frequencies, assert_unbiased
 
 

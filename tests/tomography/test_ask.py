@@ -12,9 +12,9 @@ import pytest
 from fieldcheck.core.errors import QueryError, SpaceError
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.query import parse
-from fieldcheck.tomography.ask import ask
-from fieldcheck.tomography.profile import Profile
+from fieldcheck.tomography.answers.ask import ask
+from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.query import parse
 
 SPACE = Space((Axis("zoom", 2), Axis("blur", 1)))
 TRUTH = np.array([0.9, 0.8, 0.7, 0.5, 0.4, 0.1])

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from fieldcheck.bench import tomography as bench
 from fieldcheck.cli.tomography import tomography
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.space import Axis, Space
-from fieldcheck.tomography import bench
-from fieldcheck.tomography.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import Truth, read_truth
 
 KEYS = (
     *("truth", "plan", "surrogate", "inferences", "repetitions", "orders", "mse", "mae", "max_error", "within_0_1"),

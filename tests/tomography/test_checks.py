@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fieldcheck import models
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.tomography.checks import against, detection, every_box, label, one_box, overlaps, tolerance
+from fieldcheck.tomography.setup.checks import against, detection, every_box, label, one_box, overlaps, tolerance
 
 NAN = float("nan")
 
@@ -105,5 +105,5 @@ def test_an_executor_gets_the_truth_of_its_inputs() -> None:
 
 
 def test_space_files_can_name_the_ready_ones() -> None:
-    judge = models.named_object("fieldcheck.tomography.checks:every_box", trust=True)
+    judge = models.named_object("fieldcheck.tomography.setup.checks:every_box", trust=True)
     assert judge(np.array([[NEAR]]), np.array([BOX])).tolist() == [True]

@@ -9,11 +9,12 @@ import pytest
 
 from fieldcheck.core.space import Outcomes
 from fieldcheck.core.types import FloatArray
-from fieldcheck.surrogates import measured_interval
-from fieldcheck.tomography.ending import Ending, ending
-from fieldcheck.tomography.plan import Full, Ordered, Pairs, Plan, Spread
-from fieldcheck.tomography.schedule import Schedule
-from fieldcheck.tomography.stopping import HalfWidth, Published, Sequence, Stopping
+from fieldcheck.tomography.plans import Full, Ordered, Pairs, Spread
+from fieldcheck.tomography.plans.base import Plan
+from fieldcheck.tomography.runs.ending import Ending, ending
+from fieldcheck.tomography.runs.schedule import Schedule
+from fieldcheck.tomography.runs.stopping import HalfWidth, Published, Sequence, Stopping
+from fieldcheck.tomography.surrogates import measured_interval
 
 from .test_schedule import SPACE, played
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from fieldcheck.core.draws import Draws
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Kind
+from fieldcheck.core.rng import Draws
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.execute import Executor, orders_of
+from fieldcheck.tomography.setup.executor import Executor, orders_of
 
 
 @dataclass

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.space import Axis, Space
-from fieldcheck.tomography.grid_process import GridProcess, _misfit, fit_grid, held_out
+from fieldcheck.tomography.quality.grid_process import GridProcess, _misfit, fit_grid, held_out
 
 SPACE = Space((Axis("a", 4), Axis("b", 3), Axis("c", 2)))
 

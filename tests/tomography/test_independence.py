@@ -8,7 +8,7 @@ from scipy.stats import binom, chi2
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Outcomes, Space
-from fieldcheck.tomography.independence import published, resampled
+from fieldcheck.tomography.answers.independence import published, resampled
 
 SPACE = Space((Axis("a", 3), Axis("b", 3), Axis("c", 1)))
 

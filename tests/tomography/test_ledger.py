@@ -10,7 +10,7 @@ import pytest
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Outcomes
-from fieldcheck.tomography.ledger import Ledger
+from fieldcheck.tomography.runs.folder import Ledger
 
 HEAD = {"space": ["zoom"], "seed": 1}
 

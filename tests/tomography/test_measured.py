@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.space import Axis, Outcomes, Space
-from fieldcheck.tomography import measure, of_truth, plans
-from fieldcheck.tomography.measured import WithMeasured
-from fieldcheck.tomography.truth import Truth
+from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography.runs.measure import measure
+from fieldcheck.tomography.setup.subject import of_truth
+from fieldcheck.tomography.setup.truth import Truth
+from fieldcheck.tomography.surrogates.measured import WithMeasured
 
 from .test_ask import TRUTH, Known
 

@@ -13,7 +13,9 @@ from scipy.stats import binom
 
 from fieldcheck.core.errors import BudgetError, FieldcheckError
 from fieldcheck.core.space import Axis, Space
-from fieldcheck.tomography.plan import count_of_order, draw_chance, low_orders, registry, space_filling
+from fieldcheck.tomography.plans import registry
+from fieldcheck.tomography.plans.base import count_of_order, low_orders, space_filling
+from fieldcheck.tomography.plans.spread import draw_chance
 
 NAMES = ("spread", "pairs", "full", "ordered", "random")
 

@@ -9,22 +9,22 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from fieldcheck import perturbations
-from fieldcheck.core.draws import Draws
 from fieldcheck.core.errors import ModelError, SpaceError
 from fieldcheck.core.inputs import Kind
+from fieldcheck.core.rng import Draws
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.execute import Executor
-from fieldcheck.tomography.plan import count_of_order
-from fieldcheck.tomography.quality import Quality, measure_quality, over_orders
-from fieldcheck.tomography.quality_features import OnnxFeatures, hashed_tokens, of_model, pixels
-from fieldcheck.tomography.quality_measures import MEASURES, measure_named
-from fieldcheck.tomography.run import Run
-from fieldcheck.tomography.scores.bleu import sentence_bleu
-from fieldcheck.tomography.scores.kid import kid
-from fieldcheck.tomography.scores.token_f1 import token_f1
-from fieldcheck.tomography.token_models import TokenModel
+from fieldcheck.tomography import perturbations
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.plans.base import count_of_order
+from fieldcheck.tomography.quality.bleu import sentence_bleu
+from fieldcheck.tomography.quality.features import OnnxFeatures, hashed_tokens, of_model, pixels
+from fieldcheck.tomography.quality.kid import kid
+from fieldcheck.tomography.quality.map import Quality, measure_quality, over_orders
+from fieldcheck.tomography.quality.measures import MEASURES, measure_named
+from fieldcheck.tomography.quality.token_f1 import token_f1
+from fieldcheck.tomography.quality.token_models import TokenModel
+from fieldcheck.tomography.setup.executor import Executor
 
 
 @dataclass

@@ -10,10 +10,11 @@ import pytest
 from fieldcheck.core.errors import BudgetError, SpaceError
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.tomography.execute import orders_of
-from fieldcheck.tomography.plan import Full, Ordered, Pairs, Plan, Random, Spread
-from fieldcheck.tomography.schedule import Schedule, Stage, ranks_of
-from fieldcheck.tomography.stopping import HalfWidth
+from fieldcheck.tomography.plans import Full, Ordered, Pairs, Random, Spread
+from fieldcheck.tomography.plans.base import Plan
+from fieldcheck.tomography.runs.schedule import Schedule, Stage, ranks_of
+from fieldcheck.tomography.runs.stopping import HalfWidth
+from fieldcheck.tomography.setup.executor import orders_of
 
 SPACE = Space((Axis("a", 2), Axis("b", 2), Axis("c", 1)))
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.tomography.scores.bleu import corpus_bleu, sentence_bleu, words
-from fieldcheck.tomography.scores.frechet import frechet
-from fieldcheck.tomography.scores.kid import kid
-from fieldcheck.tomography.scores.ssim import ssim
-from fieldcheck.tomography.scores.token_f1 import token_f1, unit
+from fieldcheck.tomography.quality.bleu import corpus_bleu, sentence_bleu, words
+from fieldcheck.tomography.quality.fid import frechet
+from fieldcheck.tomography.quality.kid import kid
+from fieldcheck.tomography.quality.ssim import ssim
+from fieldcheck.tomography.quality.token_f1 import token_f1, unit
 
 
 def features(items: int, columns: int, seed: int = 0) -> Any:

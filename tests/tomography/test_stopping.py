@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.tomography.stopping import HalfWidth, Published, Sequence, inputs_used, registry
+from fieldcheck.tomography.runs.stopping import HalfWidth, Published, Sequence, inputs_used, registry
 
 
 def batches(*held: int, size: int = 100) -> np.ndarray:

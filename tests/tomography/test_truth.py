@@ -9,7 +9,7 @@ import pytest
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Space
-from fieldcheck.tomography.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import Truth, read_truth
 
 SEVERITIES = np.array([[a, b] for a in range(2) for b in range(3)], dtype=np.uint8)
 HELD = np.random.default_rng(0).random((6, 11)) < 0.6

@@ -16,8 +16,8 @@ import httpx
 import numpy as np
 import uvicorn
 
-from fieldcheck.campaign import Campaign
-from fieldcheck.core.pool import Pool
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.web import create_app
 
 SIZE = 200

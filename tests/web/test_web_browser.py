@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 
 from .sites import CLASSES, PATIENCE, Site, Start, animals, truth_of
 

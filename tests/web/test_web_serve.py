@@ -19,7 +19,7 @@ import uvicorn
 from typer.testing import CliRunner
 
 import fieldcheck
-from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.cli.app import app
 from fieldcheck.core.errors import FieldcheckError, StoreError
 from fieldcheck.sources import save

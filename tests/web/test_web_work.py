@@ -11,10 +11,10 @@ import httpx
 import numpy as np
 import pytest
 
-from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import StoreError
-from fieldcheck.core.pool import Pool
-from fieldcheck.web.desk import answers_for
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.web.labelling import answers_for
 
 from .sites import PATIENCE, Site, Start, animals, truth_of
 

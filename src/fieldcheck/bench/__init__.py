@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fieldcheck.bench.analysis import analyse
-from fieldcheck.bench.measured import compact_json, measured_rows
 from fieldcheck.bench.plan import Cell, Plan, split_specs
 from fieldcheck.bench.recommend import Recommendation, recommend
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import Row
 from fieldcheck.bench.run import run
+from fieldcheck.bench.shipped import compact_json, measured_rows
 
 __all__ = [
     "Cell",

@@ -16,16 +16,7 @@ from fieldcheck.bench.ranking import (
     wins_matrix,
 )
 from fieldcheck.bench.result import CellResult, Result
-from fieldcheck.bench.rows import (
-    ACCURATE,
-    Config,
-    Row,
-    budgets_of,
-    configurations,
-    designs_of,
-    slug,
-    usual_budget,
-)
+from fieldcheck.bench.rows import ACCURATE, Config, Row, budgets_of, configurations, designs_of, slug, usual_budget
 from fieldcheck.bench.sensitivity import budget_tables, parameter_charts
 from fieldcheck.bench.significance import Dunn, Friedman, dunn, friedman
 from fieldcheck.core.exhibit import Exhibit, Matrix, Table

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from fieldcheck import campaign
+from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.bench.rows import NONE, unique
-from fieldcheck.core.design import Design, auxiliaries_of
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.rng import stream
 
 if TYPE_CHECKING:
-    from fieldcheck.core.pool import Pool
+    from fieldcheck.core.pool.pool import Pool
 
 
 class Cell(NamedTuple):
@@ -94,7 +94,7 @@ class Contender:
     @classmethod
     def of(cls, spec: str, auxiliary: str | None) -> Contender:
         """The technique ``spec``; an auxiliary variable that the spec itself names wins."""
-        design = campaign.build_design(spec, auxiliary=auxiliary)
+        design = build_design(spec, auxiliary=auxiliary)
         taken = str(getattr(design, "auxiliary", NONE)) if design.needs == "auxiliary" else NONE
         return cls(spec.strip(), taken, design)
 

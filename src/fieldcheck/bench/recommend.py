@@ -25,15 +25,23 @@ from fieldcheck.core.errors import BenchError
 
 Objective = Literal["estimate", "expose", "balanced"]
 
+
 CRITERION: dict[str, str] = {"estimate": "RMSE", "expose": "failures", "balanced": "RMSE-failures"}
+
+
 WORDS: dict[str, str] = {
     "estimate": "the most accurate estimate (RMSE)",
     "expose": "the most failures (failing draws)",
     "balanced": "both (mean of the ranks in RMSE and in failing draws)",
 }
+
+
 ALPHA = 0.05
+
+
 SHARE = 0.5
 """A technique must have been measured in this share of the cells to be recommended for them."""
+
 
 Candidate = tuple[str, str]
 """Technique and auxiliary variable."""

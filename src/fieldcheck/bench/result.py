@@ -161,6 +161,8 @@ class Result:
 
 
 _PER_REPETITION = ("values", "low", "high", "trusted", "failures", "exposed", "labels")
+
+
 _ARRAYS = (*_PER_REPETITION, "offsets", "offset_edges")
 
 

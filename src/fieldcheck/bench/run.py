@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from fieldcheck.bench.journal import Journal, key_of
+from fieldcheck.bench.cells import Workshop
+from fieldcheck.bench.finished_cells import Journal, key_of
 from fieldcheck.bench.plan import Cell, Contender, Entry, Plan, cells
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import unique
-from fieldcheck.bench.workshop import Workshop
 from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.versions import versions
 

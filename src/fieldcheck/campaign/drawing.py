@@ -9,9 +9,9 @@ import numpy as np
 
 from fieldcheck.campaign.settings import INTERNAL
 from fieldcheck.campaign.state import Draw, State
+from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError
-from fieldcheck.core.event import Event
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
 

@@ -68,17 +68,6 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Point:
-    """The estimate after so many labels, in the order of the design."""
-
-    labels: int
-    value: float
-    low: float
-    high: float
-    failures: int
-
-
-@dataclass(frozen=True)
 class Nonresponse:
     """Items that were asked for and have no label that counts, and what they may do to the estimate.
 

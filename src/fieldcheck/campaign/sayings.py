@@ -6,14 +6,17 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fieldcheck.campaign.reading import checked_text, checked_words
+from fieldcheck.campaign.labels import checked_text, checked_words
+from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError
-from fieldcheck.core.event import Event
 
 EFFORTLESS = frozenset({"skip", "skipped", "?"})
 """Words that skip an item without a reason."""
 
+
 SAYING = ("labelled", "skipped", "flagged")
+
+
 SAID = ("label", "reason", "note")
 """What an event says; the rest of its data follows from the moment."""
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from fieldcheck.campaign.choose import build_design
-from fieldcheck.core.design import Design
+from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
 
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
+
 
 FORMAT = 2
 """Of the record; a newer one is refused. 1: campaigns in which a skip counts like a label."""

@@ -10,11 +10,13 @@ from typing import Any, Literal, TypeVar
 
 from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.settings import Place, Settings
+from fieldcheck.campaign.stores.base import Event, Happening
 from fieldcheck.core.errors import CampaignError
-from fieldcheck.core.event import Event, Happening
 from fieldcheck.core.types import Task
 
 Standing = Literal["open", "labelled", "skipped", "disputed"]
+
+
 Whose = TypeVar("Whose", "Mark", "Lease")
 
 

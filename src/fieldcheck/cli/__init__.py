@@ -11,6 +11,7 @@ from fieldcheck.core.errors import FieldcheckError
 
 __all__ = ["app", "main"]
 
+
 INTERRUPTED = 130
 
 

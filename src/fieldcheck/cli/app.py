@@ -14,6 +14,7 @@ from fieldcheck.cli.compare import compare
 from fieldcheck.cli.demo import demo
 from fieldcheck.cli.designs import designs
 from fieldcheck.cli.estimate import estimate
+from fieldcheck.cli.exit_codes import Check
 from fieldcheck.cli.failures import failures
 from fieldcheck.cli.import_ import import_
 from fieldcheck.cli.label import label
@@ -27,7 +28,6 @@ from fieldcheck.cli.sample import sample
 from fieldcheck.cli.start import start
 from fieldcheck.cli.status import status
 from fieldcheck.cli.tomography import tomography
-from fieldcheck.cli.verdict import Check
 from fieldcheck.core.versions import versions
 
 app = typer.Typer(
@@ -38,12 +38,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
+
+
 for verb in (
     *(demo, predict, auxiliary, designs, plan, assess, sample, estimate),
     *(start, next_, import_, label, status, failures, report, check),
     *(compare, reuse, bench, recommend),
 ):
     app.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(verb)
+
+
 app.add_typer(tomography)
 
 

@@ -9,13 +9,15 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from fieldcheck import campaign, report
-from fieldcheck.campaign.stop import Certify, HalfWidth, assess_until
-from fieldcheck.campaign.verdict import Verdict
+from fieldcheck import report
+from fieldcheck.accuracy.assessment.simulate import assess as played
+from fieldcheck.accuracy.assessment.simulate import assess_until
+from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth
 from fieldcheck.cli import options
 from fieldcheck.cli.show import fitted, show_estimate, show_facts, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.requirement import Verdict
 
 FIXED = ("budget", "metric", "activations")
 """Options of a campaign with a fixed number of labels."""
@@ -71,7 +73,7 @@ def assess(
             threshold=threshold,
         )
     else:
-        result = campaign.assess(
+        result = played(
             items,
             design,
             auxiliary=auxiliary,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign.signals import Separation, separation
+from fieldcheck.accuracy.assessment.signals import Separation, separation
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, show_table, tell
 from fieldcheck.core.versions import versions

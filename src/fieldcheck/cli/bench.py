@@ -19,6 +19,8 @@ from fieldcheck.core.errors import BenchError
 from fieldcheck.core.exhibit import Exhibit, Table
 
 ALL_DESIGNS = "waves,srs,css,sups,rhc,ssrs,gbs,2ups,deepest"
+
+
 KEYS = (
     "design",
     "auxiliary",
@@ -32,6 +34,7 @@ KEYS = (
     "width_mean",
 )
 """Of a row, what the terminal shows."""
+
 
 HEADINGS = {"failures_mean": "draws", "exposed_mean": "items", "width_mean": "width"}
 """Of columns whose key is too long for a terminal."""

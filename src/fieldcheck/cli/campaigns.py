@@ -10,20 +10,29 @@ from typing import Annotated, Protocol
 
 import typer
 
-from fieldcheck.campaign import Campaign, Sheet, read_answers, read_pool, read_sheet
-from fieldcheck.campaign.answers import Answer
-from fieldcheck.core.design import Design
+from fieldcheck.accuracy.assessment.labelled import Sheet
+from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.sheets.files import read_answers, read_pool, read_sheet
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.label import Answer
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
 
 SQLITE = b"SQLite format 3\0"
+
+
 URLS = ("postgresql://", "postgres://")
 
+
 Storage = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's file, or its postgresql:// address.")]
+
+
 PoolMoved = Annotated[Path | None, typer.Option("--pool", help="The pool, where it has been moved.")]
+
+
 Annotator = Annotated[str, typer.Option("--by", metavar="NAME", help="Whose labels they are.")]
 
 

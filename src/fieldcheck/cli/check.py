@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign import Certify, judge
-from fieldcheck.campaign.gate import Ruling, Target, rule, rule_of, too_early
+from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule, rule_of, too_early
+from fieldcheck.accuracy.assessment.stopping import Certify, judge
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.campaigns import Labels, labels_of
+from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
 from fieldcheck.cli.show import show_json, tell
-from fieldcheck.cli.verdict import FAILED, PASSED, UNDECIDED
 from fieldcheck.core.errors import FieldcheckError, LabelError
 
 

@@ -10,14 +10,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from fieldcheck.campaign.compare import compare as simulate
-from fieldcheck.campaign.compare_sheet import compare_sheet, continued, judged
-from fieldcheck.campaign.difference import Comparison
-from fieldcheck.campaign.sheet_files import read_answers, read_remarks, read_sheet, write_sheet
+from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.accuracy.comparison.simulate import compare as simulate
+from fieldcheck.campaign.sheets.comparison import compare_sheet, continued, judged
+from fieldcheck.campaign.sheets.files import read_answers, read_remarks, read_sheet, write_sheet
 from fieldcheck.cli import options
 from fieldcheck.cli.show import fitted, show_facts, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, SampleError
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
 
 

@@ -9,7 +9,10 @@ import numpy as np
 import typer
 
 from fieldcheck import bench as comparison
-from fieldcheck import campaign, report, sources
+from fieldcheck import report, sources
+from fieldcheck.accuracy.assessment.sampling import choose
+from fieldcheck.accuracy.assessment.simulate import assess
+from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, show_estimate, show_table, tell
 from fieldcheck.core.errors import FieldcheckError
@@ -18,6 +21,8 @@ from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
+
+
 DESIGNS = ("waves", "srs", "css", "sups", "rhc", "ssrs", "gbs", "2ups", "ces", "deepest")
 
 
@@ -56,7 +61,7 @@ def demo(
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
     print(f"\nlaboratory {field.laboratory_accuracy:.1%}; field estimate {main.value:.1%}; truth {main.truth:.1%}")
-    print(campaign.compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
+    print(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
     print(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
 
@@ -68,7 +73,7 @@ def _make_folder(out: Path) -> None:
 
 
 def _campaign(field: DigitsField, design: str, seed: int) -> Estimate:
-    return campaign.assess(field.pool, design, budget=BUDGET, seed=seed, activations=field.activations)
+    return assess(field.pool, design, budget=BUDGET, seed=seed, activations=field.activations)
 
 
 def _comparison(result: comparison.Result) -> Table:
@@ -113,9 +118,7 @@ def _failures(field: DigitsField, estimate: Estimate, seed: int) -> report.Image
     """Failures that the campaign exposed."""
     pool = field.pool
     losses = pool.losses()
-    sample = campaign.choose(
-        pool, estimate.design, auxiliary=estimate.auxiliary, budget=BUDGET, seed=seed, losses=losses
-    )
+    sample = choose(pool, estimate.design, auxiliary=estimate.auxiliary, budget=BUDGET, seed=seed, losses=losses)
     shown = [item for item in sample.to_label().tolist() if losses[item] > 0][:24]
     pictures = tuple(
         report.Picture(

@@ -8,17 +8,21 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from fieldcheck import designs as techniques
+from fieldcheck.accuracy import designs as techniques
 from fieldcheck.cli.options import AsJson
 from fieldcheck.cli.show import fitted, show_facts, show_json, show_table
 from fieldcheck.core.exhibit import Table
 
 COLUMNS = ("name", "title", "needs", "estimator", "paper", "remark", "parameters")
+
+
 NEEDS = {
     "nothing": "nothing but the pool",
     "auxiliary": "an auxiliary variable (--auxiliary, by default confidence)",
     "activations": "activations of a layer (--activations layer.npy)",
 }
+
+
 NOTE = (
     "Parameters go after a colon: fieldcheck assess pool.csv --design ssrs:k=8 --auxiliary confidence --budget 200. "
     "Which one to take: fieldcheck recommend."

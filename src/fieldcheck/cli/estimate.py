@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign.metrics import metrics, true_classes_of
-from fieldcheck.campaign.scores import Metrics
-from fieldcheck.campaign.slices import Slices, slices
+from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
+from fieldcheck.accuracy.assessment.scores import Metrics
+from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.cli import options
 from fieldcheck.cli.campaigns import Labels, labels_of
 from fieldcheck.cli.show import show_estimate, show_json, show_table, tell

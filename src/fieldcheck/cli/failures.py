@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign.item_files import copy_pictures, failures_csv
+from fieldcheck.campaign.exchange.export import copy_pictures, failures_csv
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import show_json
 from fieldcheck.core.words import counted

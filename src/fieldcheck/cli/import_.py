@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fieldcheck.campaign.exchange import read_entries
-from fieldcheck.campaign.intake import Intake, prepare, take
+from fieldcheck.campaign.exchange.intake import Intake, prepare, take
+from fieldcheck.campaign.exchange.reading import read_entries
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import show_json, tell
 from fieldcheck.core.errors import LabelError

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign import Campaign
-from fieldcheck.campaign.item_files import (
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.exchange.export import (
     LOCAL_FILES,
     copy_pictures,
     labelling_config,

@@ -14,27 +14,41 @@ import typer
 
 from fieldcheck import sources
 from fieldcheck.core.errors import FieldcheckError, PoolError
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss, Task
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, TSV, Parquet or npz file, one row per item.")]
+
+
 DesignSpec = Annotated[
     str,
     typer.Option(
         "--design", "-d", help="Technique, with parameters after a colon: ssrs:k=8. See `fieldcheck designs`."
     ),
 ]
+
+
 AuxiliaryName = Annotated[
     str | None,
     typer.Option("--auxiliary", "-a", help="Auxiliary variable: confidence, dsa, lsa, or any numeric column."),
 ]
+
+
 Budget = Annotated[int, typer.Option("--budget", "-n", help="Number of labels.")]
+
+
 Seed = Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same items and same estimate.")]
+
+
 Level = Annotated[
     float,
     typer.Option("--level", min=0.5, max=0.9999, help="What share of campaigns the interval must hold in."),
 ]
+
+
 Truth = Annotated[str | None, typer.Option("--truth", help="Column of true labels (classes, numbers, or Pass/Fail).")]
+
+
 Columns = Annotated[
     list[str] | None,
     typer.Option(
@@ -44,12 +58,22 @@ Columns = Annotated[
         help="Name a column: prediction=yhat, id=file, confidence=p ...",
     ),
 ]
+
+
 TaskName = Annotated[str | None, typer.Option("--task", help="classification or regression, where it cannot be told.")]
+
+
 Shift = Annotated[list[str] | None, typer.Option("--shift", help="Subtract the minimum of this column (negative lsa).")]
+
+
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8: latin-1, utf-16 ...")
 ]
+
+
 LossName = Annotated[str, typer.Option("--loss", help="Regression: squared (mse, rmse) or absolute error (mae).")]
+
+
 Threshold = Annotated[
     float | None,
     typer.Option(
@@ -57,10 +81,14 @@ Threshold = Annotated[
         help="Regression: an absolute error over this counts as a failure (default: sd of predictions).",
     ),
 ]
+
+
 Activations = Annotated[
     Path | None,
     typer.Option("--activations", help="For ces: .npy array, one row per item, one column per neuron."),
 ]
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 

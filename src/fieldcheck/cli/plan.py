@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck import campaign, report
-from fieldcheck.campaign.plan import plan as make_plan
+from fieldcheck import report
+from fieldcheck.accuracy.assessment.planning import plan as make_plan
+from fieldcheck.campaign.sheets.files import read_answers, read_sheet
 from fieldcheck.cli import options
 from fieldcheck.cli.estimate import show_noted
 from fieldcheck.cli.show import show_json, tell
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 
 
@@ -61,8 +62,8 @@ def plan(
 
 
 def _labelled(path: Path, pool: Pool) -> Labelled:
-    sheet = campaign.read_sheet(path)
-    labelled, remarks = sheet.labelled(campaign.read_answers(path, sheet), pool)
+    sheet = read_sheet(path)
+    labelled, remarks = sheet.labelled(read_answers(path, sheet), pool)
     for text in remarks:
         tell(f"note: {text}")
     return labelled

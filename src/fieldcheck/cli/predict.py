@@ -8,17 +8,23 @@ from typing import Annotated, Any, cast
 import typer
 
 from fieldcheck import sources
+from fieldcheck.accuracy.predict import ActivationsFile, from_predictions
+from fieldcheck.accuracy.predict import predict as run
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.inputs import Inputs
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
-from fieldcheck.predict import ActivationsFile, Opening, Preparation, from_predictions, opened, whole_file
-from fieldcheck.predict import predict as run
+from fieldcheck.files.whole import whole_file
+from fieldcheck.models import Opening, Preparation, opened
 
 WRITTEN = (".parquet", ".pq", ".csv", ".tsv")
+
+
 NO_MODEL = "none"
+
+
 LIST = "list"
 
 

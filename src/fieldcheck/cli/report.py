@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report as pages
-from fieldcheck.campaign.gate import Target
+from fieldcheck.accuracy.assessment.requirement import Target
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.check import targets_of
 from fieldcheck.cli.show import show_json

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from fieldcheck import sources
-from fieldcheck.campaign.reuse import TOP_UP
-from fieldcheck.campaign.reuse_sheet import Reused
-from fieldcheck.campaign.sheet import Sheet
-from fieldcheck.campaign.sheet_files import read_answers, read_sheet, write_sheet
+from fieldcheck.accuracy.assessment.labelled import Sheet
+from fieldcheck.accuracy.comparison.reuse import TOP_UP
+from fieldcheck.campaign.sheets.files import read_answers, read_sheet, write_sheet
+from fieldcheck.campaign.sheets.reuse import Reused
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_estimate, show_json, tell
 from fieldcheck.core.errors import SampleError

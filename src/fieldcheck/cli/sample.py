@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck import campaign
+from fieldcheck.accuracy.assessment.labelled import Sheet
+from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.campaign.sheets.files import read_answers, read_remarks, read_sheet, write_sheet
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, tell
 from fieldcheck.core.errors import SampleError
@@ -47,15 +49,15 @@ def sample(
     matrix = options.load_activations(activations)
     if go_on:
         _refuse_new_settings(context)
-        old = campaign.read_sheet(out)
-        answers = campaign.read_answers(out, old)
-        remarks = campaign.read_remarks(out, old, items)
+        old = read_sheet(out)
+        answers = read_answers(out, old)
+        remarks = read_remarks(out, old, items)
         sheet = old.continued(items, answers, activations=matrix)
     else:
         _refuse_overwriting(out, pool, force=force)
         answers, remarks = {}, {}
-        chosen = campaign.build_design(design, auxiliary)
-        sheet = campaign.Sheet.draw(
+        chosen = build_design(design, auxiliary)
+        sheet = Sheet.draw(
             items,
             chosen,
             budget=budget,
@@ -66,7 +68,7 @@ def sample(
             pool_file=str(pool),
             pool_options=options.pool_options(columns, task, shift, encoding),
         )
-    campaign.write_sheet(sheet, out, items, show_predictions=show_predictions, answers=answers, remarks=remarks)
+    write_sheet(sheet, out, items, show_predictions=show_predictions, answers=answers, remarks=remarks)
     new = [name for name in sheet.ids if name not in answers]
     for note in (*items.notes, *sheet.sample.warnings):
         tell(f"note: {note}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, tell
 from fieldcheck.core.words import counted

@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from fieldcheck.campaign import Campaign, Progress
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.progress import Progress
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import fitted, show_facts, show_json
 from fieldcheck.core.errors import LabelError

@@ -8,6 +8,7 @@ from typing import Literal
 
 Kind = Literal["exact", "asymptotic", "anytime", "model-based", "none"]
 
+
 KINDS: dict[Kind, str] = {
     "exact": "holds at every sample size, whatever the model does",
     "asymptotic": "holds approximately; checked by simulation for the sizes in the documentation",

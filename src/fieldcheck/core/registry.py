@@ -8,7 +8,19 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from fieldcheck.core.errors import DesignError, FieldcheckError
+from fieldcheck.core.errors import DesignError, FieldcheckError, SpaceError
+
+
+def check_between(design: str, *, low: float, high: float, **values: float) -> None:
+    """Refuse a parameter outside its range."""
+    for name, value in values.items():
+        if not low <= value <= high:
+            raise DesignError(
+                f"{design}: {name} is {value:g}",
+                rule=f"{name} lies between {low:g} and {high:g}",
+                hint=f"{design}:{name}=value",
+            )
+
 
 T = TypeVar("T")
 
@@ -100,3 +112,17 @@ def _convert(text: str, hint: Any, *, where: str) -> Any:
     if str in kinds or any(isinstance(kind, str) for kind in kinds):
         return text
     raise DesignError(f"{where}: '{text}' is not a number", rule="the parameter is a number")
+
+
+class Catalogue(Registry[T]):
+    """Classes by their ``name``; those that were there from the start cannot be replaced."""
+
+    def __init__(self, noun: str, group: str, *entries: type[T]) -> None:
+        super().__init__(noun, group, *entries, error=SpaceError, hint="fieldcheck tomography list perturbations")
+        self._own = frozenset(self._entries)
+
+    def add(self, name: str, entry: type[T]) -> None:
+        """Know ``entry`` by ``name``; adding another one of the same name replaces it, as in a notebook."""
+        if name in self._own:
+            raise SpaceError(f"there is a {self.noun} '{name}' already", rule="a name of its own")
+        self._entries[name] = entry

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.frame import Frame
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 
 

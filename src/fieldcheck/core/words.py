@@ -2,7 +2,75 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with what it counts: ``1 label``, ``1,200 labels``; ``1 item waits``, where both forms are given."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+MISSING = "–"
+
+
+_SMALL, _LARGE = 1e-4, 1e7
+
+
+def short(value: float, digits: int = 3) -> str:
+    """The number with so many significant digits."""
+    if not math.isfinite(value):
+        return _not_finite(value)
+    if value == 0:
+        return "0"
+    if not _SMALL <= abs(value) < _LARGE:
+        return scientific(value, digits - 1)
+    return fixed(value, max(digits - 1 - math.floor(math.log10(abs(value))), 0))
+
+
+def scientific(value: float, decimals: int) -> str:
+    """The number with a power of ten, as in 1.26e−8."""
+    mantissa, power = f"{value:.{decimals}e}".split("e")
+    return f"{minus(mantissa)}e{minus(str(int(power)))}"
+
+
+def fixed(value: float, decimals: int) -> str:
+    """The number with so many decimals and thousands separators."""
+    return minus(f"{value:,.{decimals}f}") if math.isfinite(value) else _not_finite(value)
+
+
+def percent(share: float, decimals: int = 1) -> str:
+    """A share as a percentage."""
+    return fixed(100 * share, decimals) + " %" if math.isfinite(share) else _not_finite(share)
+
+
+def count(value: int) -> str:
+    """A whole number with separators."""
+    return minus(f"{value:,}")
+
+
+def minus(text: str) -> str:
+    """The text of a number with the sign that is as wide as a digit, and none before a zero."""
+    if text.startswith("-"):
+        return text[1:] if not text.strip("-0.,") else "−" + text[1:]
+    return text
+
+
+def column_decimals(values: Iterable[float]) -> int:
+    """Decimals that give the typical value of a column three significant digits."""
+    sizes = sorted(abs(value) for value in values if math.isfinite(value) and value != 0)
+    if not sizes:
+        return 0
+    typical = math.floor(math.log10(sizes[len(sizes) // 2]))
+    return min(max(2 - typical, 0), 5)
+
+
+def in_column(value: float, decimals: int) -> str:
+    """The number as its column writes it; with significant digits where the decimals would wipe it out."""
+    if math.isfinite(value) and (0 < abs(value) < 10.0**-decimals or abs(value) >= _LARGE):
+        return short(value)
+    return fixed(value, decimals)
+
+
+def _not_finite(value: float) -> str:
+    return MISSING if math.isnan(value) else "∞" if value > 0 else "−∞"

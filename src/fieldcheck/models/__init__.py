@@ -1,17 +1,19 @@
 """Models of any framework behind one interface, one adapter a file; see ``core.model.Model``."""
 
-from fieldcheck.models.adapter import Adapter, Asked
+from __future__ import annotations
+
 from fieldcheck.models.callable import CallableModel
-from fieldcheck.models.heads import Outputs
 from fieldcheck.models.keras import KerasModel
-from fieldcheck.models.loading import named_object, reading
 from fieldcheck.models.onnx import OnnxModel, onnx_session
 from fieldcheck.models.open import open_model, registry
 from fieldcheck.models.opened import Opened, Opening, opened
 from fieldcheck.models.predictions import Predictions
 from fieldcheck.models.prepare import Preparation, Steps, steps_without_layout
+from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.loading import named_object, reading
+from fieldcheck.models.shared.outputs import Outputs
 from fieldcheck.models.sklearn import SklearnModel
-from fieldcheck.models.torch import TorchModel
+from fieldcheck.models.torch.modules import TorchModel
 from fieldcheck.models.transformers import TransformersModel, safe_config
 
 __all__ = [

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.adapter import Adapter, Asked
-from fieldcheck.models.arrays import Run, answer, as_array
+from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.arrays import Run, answer, as_array
 
 
 @dataclass(eq=False, kw_only=True)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.adapter import Adapter, Asked
-from fieldcheck.models.arrays import Array, Run, as_array, cast_note, numbers
-from fieldcheck.models.loading import loaded, package, reading, require_release, require_trust
+from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.arrays import Array, Run, as_array, cast_note, numbers
+from fieldcheck.models.shared.loading import loaded, package, reading, require_release, require_trust
 
 SUFFIXES = (".keras", ".h5", ".hdf5")
+
 
 SAFE_SINCE = (3, 14)
 """Before it, a crafted ``.keras`` file could leave safe mode: CVE-2025-1550, CVE-2025-8747, CVE-2026-1462."""

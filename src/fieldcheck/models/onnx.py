@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.adapter import Adapter, Asked
-from fieldcheck.models.arrays import Array, Run, as_array, cast_note, in_portions, numbers
-from fieldcheck.models.loading import first_line, package, reading
+from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.arrays import Array, Run, as_array, cast_note, in_portions, numbers
+from fieldcheck.models.shared.loading import first_line, package, reading
 
 TYPES = {
     "tensor(float)": "float32",
@@ -22,11 +22,17 @@ TYPES = {
     "tensor(int8)": "int8",
     "tensor(bool)": "bool",
 }
+
+
 PRODUCTS = frozenset({"Gemm", "MatMul", "Conv", "MatMulInteger", "FusedMatMul", "QLinearMatMul", "QGemm", "FusedGemm"})
 """Operators that a head is made of."""
 
+
 BESIDE = "weights lie beside the model"
+
+
 TOGETHER = "save the model and its weights into one folder"
+
 
 QUANTIZERS = frozenset({"DynamicQuantizeLinear", "QuantizeLinear"})
 

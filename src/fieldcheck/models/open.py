@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.core.model import Model
 from fieldcheck.core.registry import Registry
 from fieldcheck.core.types import Task
-from fieldcheck.models.adapter import Adapter, Asked
+from fieldcheck.models.base import Model
 from fieldcheck.models.callable import CallableModel
-from fieldcheck.models.heads import Outputs
 from fieldcheck.models.keras import KerasModel
-from fieldcheck.models.loading import BUILT, OBJECT, PICKLES, Weights, first_line, named_object, unpickled
 from fieldcheck.models.onnx import OnnxModel
 from fieldcheck.models.predictions import WORDS, Predictions
+from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.loading import BUILT, OBJECT, PICKLES, Weights, first_line, named_object, unpickled
+from fieldcheck.models.shared.outputs import Outputs
 from fieldcheck.models.sklearn import SklearnModel
-from fieldcheck.models.torch import TorchModel
+from fieldcheck.models.torch.modules import TorchModel
 from fieldcheck.models.transformers import TransformersModel
 
 registry: Registry[Adapter] = Registry(
@@ -32,6 +32,7 @@ registry: Registry[Adapter] = Registry(
     CallableModel,
 )
 """In the order in which they are asked; ``callable`` is always the last, because nearly everything can be called."""
+
 
 POSSIBLE = (
     ".onnx; .keras; a folder of transformers; .skops; none (predictions only); and, trusted only: .pt (TorchScript), "

@@ -8,13 +8,14 @@ from typing import Any, Literal, cast, get_args
 
 from fieldcheck.core.errors import ModelError
 from fieldcheck.core.inputs import Inputs
-from fieldcheck.core.model import Model
 from fieldcheck.core.types import Task
+from fieldcheck.models.base import Model
 from fieldcheck.models.open import open_model
 from fieldcheck.models.prepare import Preparation, Steps, candidates, said, settle, steps_without_layout
 
 SAMPLE = 64
 """Items that the model is tried on when it is opened."""
+
 
 SUFFIXES = {
     ".onnx": "onnx",
@@ -27,7 +28,11 @@ SUFFIXES = {
     ".pkl": "sklearn",
     ".skops": "sklearn",
 }
+
+
 FAMILIES = {"onnxruntime": "onnx"}
+
+
 OUTPUTS = ("auto", "logits", "probabilities", "values")
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.adapter import Adapter, Asked
-from fieldcheck.models.arrays import Array, Run, one_hot
+from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.arrays import Array, Run, one_hot
 
 WORDS = ("none", "predictions")
 

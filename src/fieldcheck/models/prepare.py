@@ -11,12 +11,16 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError, ModelError
 from fieldcheck.core.inputs import Inputs, Kind
-from fieldcheck.core.model import Model
+from fieldcheck.models.base import Model
 
 Array = npt.NDArray[Any]
 
+
 Layout = Literal["auto", "first", "last", "flat", "plain"]
+
+
 TYPES = ("auto", "float32", "float64", "float16", "uint8", "int64")
+
 
 CONVENTION: dict[str, tuple[Layout, ...]] = {
     "torch": ("first", "last", "flat", "plain"),
@@ -26,9 +30,12 @@ CONVENTION: dict[str, tuple[Layout, ...]] = {
 }
 """By adapter, the layouts to try in turn; the first that the model takes is used."""
 
+
 OTHERS: tuple[Layout, ...] = ("last", "first", "flat", "plain")
 
+
 WORDS = {"first": "channels first", "last": "channels last", "flat": "flattened", "plain": "as read"}
+
 
 PROBE = 2
 """Items that a layout is tried with."""

@@ -11,14 +11,16 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.adapter import Adapter, Asked
-from fieldcheck.models.arrays import Array, Run, one_hot
-from fieldcheck.models.loading import package, reading, require_release, require_trust
+from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.arrays import Array, Run, one_hot
+from fieldcheck.models.shared.loading import package, reading, require_release, require_trust
 
 SAFE_SINCE = (0, 12)
 """Before it, a crafted ``.skops`` file could hide what it runs: CVE-2025-54412, CVE-2025-54413."""
 
+
 Method = Literal["predict_proba", "decision_function", "predict"]
+
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "identity": lambda x: x,

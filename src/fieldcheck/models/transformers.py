@@ -10,21 +10,25 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.adapter import Adapter, Asked
-from fieldcheck.models.arrays import Array, Run, as_array
-from fieldcheck.models.loading import loaded, package, reading
-from fieldcheck.models.torch_layers import Place, find_layers, showing
+from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.arrays import Array, Run, as_array
+from fieldcheck.models.shared.loading import loaded, package, reading
+from fieldcheck.models.torch.layers import Place, find_layers, showing
 
 PROBE = ["one text", "another, somewhat longer text"]
 """What layers are looked for with; a classifier of texts takes any text."""
 
+
 FOLDER = "a folder with config.json, the weights as model.safetensors, and the tokenizer; no code of its own"
+
 
 BUILT_IN = ("None", "eager", "sdpa")
 """Implementations of layers that are part of transformers and torch."""
 
+
 ENDLESS = 10**6
 """Tokenizers without a limit say a larger one."""
+
 
 Reads = Literal["first", "last"]
 

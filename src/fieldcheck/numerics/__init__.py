@@ -1,1 +1,3 @@
 """Pure array functions: nothing here knows what a pool or a design is."""
+
+from __future__ import annotations

@@ -1,5 +1,8 @@
 """Figures and self-contained HTML."""
 
+from __future__ import annotations
+
+from fieldcheck.files.whole import write_text
 from fieldcheck.report.bench import bench_page
 from fieldcheck.report.blocks import Answer, Card, Commands, Gallery, ImageStrip, Picture, Section, sections_of
 from fieldcheck.report.campaign import campaign_page
@@ -10,7 +13,6 @@ from fieldcheck.report.page import page
 from fieldcheck.report.png import grey_png
 from fieldcheck.report.tables import to_csv, to_html, to_latex
 from fieldcheck.report.tomography import tomography_page
-from fieldcheck.report.write import write_text
 
 __all__ = [
     "Answer",

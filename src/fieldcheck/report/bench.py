@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fieldcheck.core.words import count
 from fieldcheck.report.blocks import Block, sections_of
-from fieldcheck.report.numbers import count
 from fieldcheck.report.page import page
 
 Row = Mapping[str, Any]

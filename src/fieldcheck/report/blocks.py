@@ -94,6 +94,7 @@ class Commands:
 
 Block = Exhibit | ImageStrip | Gallery | Commands
 
+
 _SPELLED = {"rmse": "RMSE", "rmedse": "RMedSE", "mse": "MSE", "mae": "MAE", "cpu": "CPU"}
 
 

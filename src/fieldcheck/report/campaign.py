@@ -9,33 +9,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fieldcheck.campaign import Campaign, Failure, Nonresponse, Point, Progress, slices
-from fieldcheck.campaign.content import Content
-from fieldcheck.campaign.gate import Ruling, Target, rule
-from fieldcheck.campaign.item_files import content_at
-from fieldcheck.campaign.slices import Slices
+from fieldcheck.accuracy.assessment.development import Point
+from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule
+from fieldcheck.accuracy.assessment.slices import Slices, slices
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.exchange.export import content_at
+from fieldcheck.campaign.items import Content
+from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
-from fieldcheck.core.words import counted
+from fieldcheck.core.words import count, counted, percent, short
 from fieldcheck.report.blocks import Answer, Block, Card, Commands, Gallery, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
-from fieldcheck.report.numbers import count, percent, short
 from fieldcheck.report.page import page
 from fieldcheck.report.thumbnail import thumbnail
 
 SHOWN = 48
 """Failures in the gallery."""
 
+
 CONFUSIONS = 10
 """Pairs of classes in the table."""
+
 
 HEAVIEST = 6_000_000
 """Bytes of pictures in a page."""
 
+
 LONGEST = 600
 """Letters of a text in the gallery."""
+
 
 FEW_CLASSES = 20
 """Predicted classes up to which the report shows each, unless told otherwise."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
+from fieldcheck.core.words import count, percent, short
 from fieldcheck.report.blocks import Answer, Block, Section, sections_of
-from fieldcheck.report.numbers import count, percent, short
 from fieldcheck.report.page import page
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as Xml
 
-from fieldcheck.campaign.gate import Ruling
+from fieldcheck.accuracy.assessment.requirement import Ruling
 from fieldcheck.report.svg import clean
 
 _TAGS = {"fail": "failure", "undecided": "skipped"}

@@ -13,23 +13,28 @@ from markupsafe import Markup
 
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.exhibit import Table
+from fieldcheck.core.words import count
 from fieldcheck.report import palette, tables
 from fieldcheck.report.blocks import Answer, Block, Card, Commands, Gallery, ImageStrip, Picture, Section
 from fieldcheck.report.charts.canvas import slug
 from fieldcheck.report.charts.draw import PHONE, WIDE, Chart, draw, svg_file
-from fieldcheck.report.numbers import count
 from fieldcheck.report.svg import clean
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+
 LONG = 14
 """A table with more rows is folded."""
+
 
 FIRST = 12
 """Cards of a gallery that are not folded away."""
 
+
 _PNG = b"\x89PNG\r\n\x1a\n"
+
+
 _MAGIC = {_PNG: "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 
 

@@ -14,12 +14,16 @@ SERIES_LIGHT = (
     "#0072b2", "#d55e00", "#008a64", "#b0457f", "#a06d00",
     "#2588bd", "#2b2f36", "#7b4fa3", "#75787d", "#8a3b12",
 )  # fmt: skip
+
+
 SERIES_DARK = (
     "#4da3e0", "#ff8a3d", "#2bc79a", "#e58fc0", "#f0b429",
     "#8fd3f7", "#e9ebee", "#b79ae8", "#9a9fa6", "#d99468",
 )  # fmt: skip
 
+
 COLOURS = len(SERIES_LIGHT)
+
 
 LIGHT: Mapping[str, str] = {
     "paper": "#ffffff",
@@ -38,6 +42,7 @@ LIGHT: Mapping[str, str] = {
     "same": "#e3e6ea",
 } | {f"s{index}": colour for index, colour in enumerate(SERIES_LIGHT)}
 
+
 DARK: Mapping[str, str] = {
     "paper": "#12151a",
     "card": "#1b2027",
@@ -55,6 +60,7 @@ DARK: Mapping[str, str] = {
     "same": "#2c333c",
 } | {f"s{index}": colour for index, colour in enumerate(SERIES_DARK)}
 
+
 # Outlines in a box from -1 to 1; an open one (no Z) is stroked only.
 MARKERS = (
     "M-.9 0A.9 .9 0 1 0 .9 0A.9 .9 0 1 0 -.9 0Z",
@@ -68,6 +74,7 @@ MARKERS = (
     "M-1.1-.45H1.1V.45H-1.1Z",
     "M0-1.2L.35-.35L1.2 0L.35 .35L0 1.2L-.35 .35L-1.2 0L-.35-.35Z",
 )
+
 
 DASHES = ("", "6 3", "2 2.5", "8 3 2 3")
 

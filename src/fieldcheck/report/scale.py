@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fieldcheck.report.numbers import minus, scientific
+from fieldcheck.core.words import minus, scientific
 
 BEYOND = 1e100  # no axis shows larger numbers; they count as infinite
+
+
 _FAR = 1e5  # pixels: far outside any picture, yet not too far for a renderer's arithmetic
 
 

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 # What XML 1.0 cannot hold, not even escaped; lone surrogates cannot be encoded either.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+
 NARROW, WIDE = set("iljtfrI.,:;'|!()[]{} -"), set("mwMWQ@%—")
 
 

@@ -10,11 +10,12 @@ import re
 from markupsafe import Markup
 
 from fieldcheck.core.exhibit import Cell, Table
-from fieldcheck.report.numbers import MISSING, column_decimals, count, in_column
+from fieldcheck.core.words import MISSING, column_decimals, count, in_column
 from fieldcheck.report.svg import tag
 
 # A spreadsheet runs a text that starts like this (OWASP, "CSV injection").
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -11,11 +11,14 @@ from typing import Any
 SIDE = 320
 """Pixels of the longer side of a thumbnail."""
 
+
 TINY = 64
 """Pixels of the longer side up to which a picture is enlarged pixel by pixel."""
 
+
 LARGEST = 200_000
 """Bytes of a picture that is taken as it is, where there is no imaging library to make it smaller."""
+
 
 _SHOWN = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"RIFF")
 

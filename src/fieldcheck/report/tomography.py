@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fieldcheck.core.answer import Answer as Found
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
+from fieldcheck.core.space import Answer as Found
 from fieldcheck.core.versions import versions
+from fieldcheck.core.words import count, percent
 from fieldcheck.report.blocks import Answer, sections_of
-from fieldcheck.report.numbers import count, percent
 from fieldcheck.report.page import page
 
 

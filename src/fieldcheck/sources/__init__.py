@@ -8,12 +8,13 @@ from pathlib import Path
 from types import ModuleType
 
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool import Pool
-from fieldcheck.core.roles import ColumnMap
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.pool.roles import ColumnMap
 from fieldcheck.core.types import Task
 from fieldcheck.sources.inputs import open_inputs
 
 __all__ = ["FORMATS", "ColumnMap", "load", "open_inputs", "save"]
+
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
 """By suffix, the module that has ``read`` and, for formats that pools are written in, ``write``."""
@@ -59,7 +60,7 @@ def save(pool: Pool, path: str | Path) -> None:
         raise PoolError(f"{place}: pools are not written as {place.suffix}", rule="written: .csv, .tsv, .parquet")
     import pyarrow as pa
 
-    from fieldcheck.sources.table import as_table
+    from fieldcheck.sources.pools.table import as_table
 
     try:
         module.write(as_table(pool), place)
@@ -79,7 +80,7 @@ def _module(place: Path) -> ModuleType:
             rule="by suffix: " + ", ".join(FORMATS),
             hint="rename the file, or export it as CSV or Parquet",
         )
-    return import_module(f"fieldcheck.sources.{name}")
+    return import_module(f"fieldcheck.sources.pools.{name}")
 
 
 def _check_there(place: Path) -> None:
@@ -95,3 +96,8 @@ def _check_there(place: Path) -> None:
         ) from error
     if not first:
         raise PoolError(f"{place}: the file is empty", rule="a pool has a header and at least one row")
+
+
+def load_pool(pool: Pool | str | Path) -> Pool:
+    """A pool, read from a file if it is not one yet."""
+    return pool if isinstance(pool, Pool) else load(Path(pool))

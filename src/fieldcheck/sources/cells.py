@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from fieldcheck.core.column import Column, as_column
+from fieldcheck.core.pool.column import Column, as_column
 
 MISSING = ("", "nan", "NaN", "NAN", "None", "null", "NULL", "NA", "N/A", "#N/A", "<NA>")
 """Unquoted cells that mean that there is no value."""
 
+
 NAME = r"^[+-]?0[0-9xX][0-9a-fA-F]*$"
 """Digits that are a name, not a number: with leading zeros, or hexadecimal."""
+
 
 LONG = r"^[+-]?[0-9]{17,}$"
 """Digits that a float would round."""

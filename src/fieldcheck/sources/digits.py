@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fieldcheck.core.pool import Pool
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
+
 
 SHIFTS = ("as in training", "noise", "faded", "moved")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fieldcheck.core.frame import Frame
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.types import FloatArray, Task
 
 

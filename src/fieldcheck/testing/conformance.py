@@ -15,11 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from fieldcheck import designs, estimators
-from fieldcheck.core.design import HELPFUL, Design, spec
+from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy.designs.base import HELPFUL, Design, spec
+from fieldcheck.accuracy.estimators.base import Estimator, MeanLoss
 from fieldcheck.core.errors import FieldcheckError, SampleError
-from fieldcheck.core.estimator import Estimator, MeanLoss
-from fieldcheck.core.frame import Frame
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import Registry
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray

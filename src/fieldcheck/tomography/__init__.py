@@ -1,17 +1,20 @@
 """Where does the model break? A space of perturbations, a plan of tests, outcomes, a surrogate, answers."""
 
-from fieldcheck.tomography.execute import Executor
-from fieldcheck.tomography.plan import Plan
-from fieldcheck.tomography.plan import registry as plans
-from fieldcheck.tomography.profile import Profile
-from fieldcheck.tomography.recipe import Recipe, read_recipe
-from fieldcheck.tomography.run import Run, measure
-from fieldcheck.tomography.stopping import Stopping
-from fieldcheck.tomography.stopping import registry as stopping_rules
-from fieldcheck.tomography.subject import Subject, of_recipe, of_truth
-from fieldcheck.tomography.template import template
-from fieldcheck.tomography.truth import Truth, read_truth
-from fieldcheck.tomography.weak import Weakness, weaknesses
+from __future__ import annotations
+
+from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.weak_spots import Weakness, weaknesses
+from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography.plans.base import Plan
+from fieldcheck.tomography.runs.measure import measure
+from fieldcheck.tomography.runs.stopping import Stopping
+from fieldcheck.tomography.runs.stopping import registry as stopping_rules
+from fieldcheck.tomography.setup.executor import Executor
+from fieldcheck.tomography.setup.space_file import Recipe, read_recipe
+from fieldcheck.tomography.setup.subject import Subject, of_recipe, of_truth
+from fieldcheck.tomography.setup.template import template
+from fieldcheck.tomography.setup.truth import Truth, read_truth
 
 __all__ = [
     "Executor",

@@ -12,22 +12,25 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, StreamingResponse
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError, StoreError
 from fieldcheck.web import requests
 from fieldcheck.web.assets import asset, page
-from fieldcheck.web.desk import Desk, ElsewhereError, answers_for
 from fieldcheck.web.guard import LOOPBACK, Guard, cookie_name, knows, same
-from fieldcheck.web.watch import Watch
+from fieldcheck.web.labelling import Desk, ElsewhereError, answers_for
+from fieldcheck.web.live_estimate import Watch
 
 LOOK = 0.25
 """Seconds between two looks for something to push."""
 
+
 HEARTBEAT = 15.0
 """Seconds after which a silent connection is kept alive."""
 
+
 STATUS = {StoreError: 503, ElsewhereError: 421}
 """Errors after which the page keeps what it could not deliver. Others are final: what does not fit never will."""
+
 
 MONTH = 30 * 24 * 3600
 

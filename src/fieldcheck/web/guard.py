@@ -16,20 +16,38 @@ from starlette.responses import JSONResponse
 
 log = logging.getLogger("fieldcheck.web")
 
+
 Scope = MutableMapping[str, Any]
+
+
 Message = MutableMapping[str, Any]
+
+
 Receive = Callable[[], Awaitable[Message]]
+
+
 Send = Callable[[Message], Awaitable[None]]
+
+
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
 LARGEST_BODY = 64 * 1024
+
+
 SLOWEST_BODY = 10.0
 """Seconds in which a body must have come."""
 
+
 READING = frozenset({"GET", "HEAD"})
+
+
 OPEN_PATHS = ("/assets/",)
 """What is the same for everybody and holds nothing of a campaign."""
+
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "

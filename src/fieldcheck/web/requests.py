@@ -16,8 +16,13 @@ def _printable(text: str) -> str:
 Key = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F-]{16,64}$")]
 """Made by the page, once for each thing that it wants done: a second delivery is recognised by it."""
 
+
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80), AfterValidator(_printable)]
+
+
 Item = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
+
+
 Words = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 
 

@@ -16,15 +16,20 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from fieldcheck.campaign import Campaign
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.web.app import create_app
 from fieldcheck.web.guard import LOOPBACK
 
 PORT = 8765
+
+
 SHORTEST_TOKEN = 16
+
+
 KEPT = 60
 """Seconds for which a connection is kept while somebody thinks."""
+
 
 EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts the server, and only with a token
 

@@ -8,16 +8,20 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from fieldcheck.campaign import Campaign, Failure, Point, Progress
-from fieldcheck.campaign.content import Content, content_of
+from fieldcheck.accuracy.assessment.development import Point
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.items import Content, content_of
+from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, StoreError
 from fieldcheck.core.estimate import METRICS, Estimate
 
 GALLERY = 48
 """Failures that are shown; the report has all of them."""
 
+
 FIRST = 2
 """Labels before which nobody asks why there is no estimate."""
+
 
 EXCERPT = 160
 """Characters of a text in the gallery."""

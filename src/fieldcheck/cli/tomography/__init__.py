@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from fieldcheck.cli.exit_codes import Check
 from fieldcheck.cli.tomography.bench import bench
 from fieldcheck.cli.tomography.check import check
 from fieldcheck.cli.tomography.init import init
@@ -12,7 +13,6 @@ from fieldcheck.cli.tomography.query import query
 from fieldcheck.cli.tomography.report import report
 from fieldcheck.cli.tomography.run import run
 from fieldcheck.cli.tomography.worst import worst
-from fieldcheck.cli.verdict import Check
 
 tomography = typer.Typer(
     name="tomography",
@@ -21,5 +21,7 @@ tomography = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
 for verb in (init, list_, run, query, worst, check, report, bench):
     tomography.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(verb)

@@ -10,12 +10,12 @@ import typer
 
 from fieldcheck import report
 from fieldcheck.bench import split_specs
+from fieldcheck.bench import tomography as comparison
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, show_table, tell
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
-from fieldcheck.tomography import bench as comparison
-from fieldcheck.tomography.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import Truth, read_truth
 
 KEYS = (
     *("truth", "plan", "surrogate", "inferences", "mse", "max_error", "within_0_1"),

@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from fieldcheck.cli import options
+from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
 from fieldcheck.cli.show import show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, working
 from fieldcheck.cli.tomography.query import show_answer
-from fieldcheck.cli.verdict import FAILED, PASSED, UNDECIDED
-from fieldcheck.core.answer import Answer
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.tomography import Profile, Run
+from fieldcheck.core.space import Answer
+from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.answers.run import Run
 
 WORDS = {PASSED: "passed", FAILED: "failed", UNDECIDED: "undecided"}
 

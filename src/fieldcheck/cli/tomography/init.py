@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck.tomography import template
+from fieldcheck.tomography.setup.template import template
 
 
 def init(

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from fieldcheck import perturbations, surrogates
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, show_table
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.core.registry import Registry
-from fieldcheck.tomography import plans, stopping_rules
+from fieldcheck.tomography import perturbations, surrogates
+from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography.runs.stopping import registry as stopping_rules
 
 KINDS: dict[str, Registry[Any]] = {
     "perturbations": perturbations.registry,
@@ -21,6 +22,8 @@ KINDS: dict[str, Registry[Any]] = {
     "surrogates": surrogates.registry,
     "rules": stopping_rules,
 }
+
+
 COLUMNS = ("name", "what", "for", "parameters")
 
 

@@ -10,15 +10,21 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from fieldcheck.core.answer import Condition
-from fieldcheck.tomography import Run
-from fieldcheck.tomography.weak import Weakness
+from fieldcheck.core.space import Condition
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.weak_spots import Weakness
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder that `tomography run` wrote.")]
+
+
 QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A region: 'zoom > 2 or (blur = 1 and order <= 3)'.")]
+
+
 SurrogateName = Annotated[
     str | None, typer.Option("--surrogate", help="Predict the rest with another one: logistic, gp, closure, forest ...")
 ]
+
+
 ProfileFile = Annotated[
     Path | None,
     typer.Option("--profile", help="TOML file: how likely each severity is in the field, brightness = [0.7, 0.3, 0]."),

@@ -9,9 +9,10 @@ from rich.console import Console
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_facts, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, band, working
-from fieldcheck.core.answer import Answer
+from fieldcheck.core.space import Answer
 from fieldcheck.core.words import counted
-from fieldcheck.tomography import Profile, Run
+from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.answers.run import Run
 
 
 def query(

@@ -11,9 +11,11 @@ from fieldcheck import report as pages
 from fieldcheck.cli import options
 from fieldcheck.cli.show import tell
 from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, smallest_of, working
-from fieldcheck.query import parse
-from fieldcheck.tomography import Profile, Run, weaknesses
-from fieldcheck.tomography.figures import exhibits
+from fieldcheck.report.tomography_figures import exhibits
+from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.weak_spots import weaknesses
+from fieldcheck.tomography.query import parse
 
 
 def report(

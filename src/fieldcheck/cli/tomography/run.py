@@ -14,23 +14,20 @@ from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, show_json, show_table, tell
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
-from fieldcheck.tomography import (
-    Executor,
-    Plan,
-    Recipe,
-    Run,
-    Stopping,
-    Subject,
-    measure,
-    of_recipe,
-    plans,
-    read_recipe,
-    stopping_rules,
-)
-from fieldcheck.tomography.quality import FILE, measure_quality
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography.plans.base import Plan
+from fieldcheck.tomography.quality.map import FILE, measure_quality
+from fieldcheck.tomography.runs.measure import measure
+from fieldcheck.tomography.runs.stopping import Stopping
+from fieldcheck.tomography.runs.stopping import registry as stopping_rules
+from fieldcheck.tomography.setup.executor import Executor
+from fieldcheck.tomography.setup.space_file import Recipe, read_recipe
+from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 FEATURES = ("auto", "model", "pixels", "letters")
 """Words for the features of a quality measure; anything else is a path."""
+
 
 FEW, LOW = 8, 0.6
 """So many unperturbed inputs, and such a share of right answers, tell that something may be wrong."""

@@ -10,8 +10,9 @@ import typer
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, show_table
 from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, smallest_of, working
-from fieldcheck.tomography import Run, weaknesses
-from fieldcheck.tomography.figures import tables
+from fieldcheck.report.tomography_figures import tables
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.weak_spots import weaknesses
 
 
 def worst(

@@ -1,5 +1,7 @@
 """Charts as SVG: one kind, one file."""
 
+from __future__ import annotations
+
 from fieldcheck.report.charts.draw import Chart, draw, svg_file
 
 __all__ = ["Chart", "draw", "svg_file"]

@@ -10,16 +10,20 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fieldcheck.core.exhibit import BarChart
+from fieldcheck.core.words import short
 from fieldcheck.report import palette
 from fieldcheck.report.charts import legend
 from fieldcheck.report.charts.axes import TICK, Plot, label_room, x_axis, x_title, y_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, canvas, listing, path
-from fieldcheck.report.numbers import short
 from fieldcheck.report.scale import Scale, shown_range, tick_labels
 from fieldcheck.report.svg import label, shorten, tag, text_width, wrap
 
 SQUEEZE = 12.0  # a bar invites comparing lengths, so it is only cut off where the others would vanish
+
+
 THINNEST = 4.0  # pixels of an upright bar
+
+
 _NUMERIC = re.compile(r"^[\s\[(<>≤≥]*[-+−]?[\d.∞]")
 
 

@@ -13,6 +13,7 @@ from fieldcheck.report.svg import clean, number, tag
 NARROW = 460
 """Below this width (pixels) a chart is laid out for a phone."""
 
+
 FONT = 12.0
 
 

@@ -18,6 +18,7 @@ from fieldcheck.report.svg import label, tag
 
 Chart = LineChart | IntervalChart | BarChart | Matrix
 
+
 WIDE, PHONE = 760.0, 358.0
 
 

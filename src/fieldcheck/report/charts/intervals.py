@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow
+from fieldcheck.core.words import MISSING, short
 from fieldcheck.report.charts.axes import Plot, label_room, x_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, arrow, canvas, listing, mark
-from fieldcheck.report.numbers import MISSING, short
 from fieldcheck.report.scale import Scale, padded, shown_range, usable
 from fieldcheck.report.svg import label, shorten, tag, text_width
 

@@ -10,6 +10,7 @@ from fieldcheck.report.svg import label, shorten, text_width
 
 ROW, SWATCH, GAP, SIZE = 19.0, 26.0, 16.0, 12.0
 
+
 Swatch = Callable[[int, float, float], Markup]
 """Draws the sign of series ``index`` in the ``SWATCH`` pixels from ``x`` on, centred on ``y``."""
 

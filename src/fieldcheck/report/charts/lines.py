@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fieldcheck.core.exhibit import Line, LineChart
+from fieldcheck.core.words import short
 from fieldcheck.report import palette
 from fieldcheck.report.charts import legend
 from fieldcheck.report.charts.axes import TICK, Plot, label_room, x_axis, y_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, arrow, canvas, listing, mark, path
-from fieldcheck.report.numbers import short
 from fieldcheck.report.scale import Scale, padded, shown_range, tick_labels, usable
 from fieldcheck.report.svg import label, shorten, tag
 

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fieldcheck.core.exhibit import Matrix
+from fieldcheck.core.words import short
 from fieldcheck.report.charts import legend
 from fieldcheck.report.charts.axes import label_room
 from fieldcheck.report.charts.canvas import FONT, NARROW, canvas, listing
-from fieldcheck.report.numbers import short
 from fieldcheck.report.svg import label, number, shorten, tag, text_width
 
 SMALLEST = 8.0  # points of a text in a cell; one that needs less is left to the tooltip
+
+
 NAME = 150.0  # pixels for the name of a column that stands on end
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.sources.inputs import arrays, files, huggingface, images, objects, tables
-from fieldcheck.sources.inputs.wanted import Colour, Wanted
+from fieldcheck.sources.inputs.options import Colour, Wanted
 
 __all__ = ["open_inputs"]
+
 
 READERS: dict[str, Callable[[Path, Wanted], Inputs]] = {
     ".npy": arrays.from_npy,

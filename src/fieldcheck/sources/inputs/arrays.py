@@ -15,15 +15,18 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.sources.inputs.wanted import IDS, LABELS, Wanted, label_in, named, pick
+from fieldcheck.sources.inputs.options import IDS, LABELS, Wanted, label_in, named, pick
 
 Array = npt.NDArray[Any]
+
 
 INPUTS = ("images", "x", "inputs", "data", "features", "texts", "text", "arr_0")
 """Usual names of the array of inputs, in small letters."""
 
+
 PAIRS = {"x": "y", "images": "labels", "inputs": "targets", "data": "target"}
 """Beginnings and endings of names of inputs, and what stands there in the name of their labels: x_test, y_test."""
+
 
 LOCAL_HEADER = 30
 """Bytes of a zip entry's header before its name; the lengths of name and extra field are at 26 and 28."""

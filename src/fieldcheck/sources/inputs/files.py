@@ -15,7 +15,7 @@ from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.sources.inputs.images import SUFFIXES, Form, ImageFiles, broken, decode
 from fieldcheck.sources.inputs.objects import from_texts
-from fieldcheck.sources.inputs.wanted import Wanted
+from fieldcheck.sources.inputs.options import Wanted
 
 Names = list[str]
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.sources.inputs.images import Form
-from fieldcheck.sources.inputs.objects import ITEM_KEYS, item_kind, pixels
-from fieldcheck.sources.inputs.wanted import IDS, LABELS, Wanted, label_in, named, pick
+from fieldcheck.sources.inputs.options import IDS, LABELS, Wanted, label_in, named, pick
+from fieldcheck.sources.inputs.sequences import ITEM_KEYS, item_kind, pixels
 
 ONE, SEVERAL = "state.json", "dataset_dict.json"
 """Files that ``save_to_disk`` leaves in the folder of a dataset, and of several splits."""

@@ -13,18 +13,25 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.sources.inputs.wanted import Wanted
+from fieldcheck.sources.inputs.options import Wanted
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm", ".pgm"})
+
+
 FORMATS = ("PNG", "JPEG", "BMP", "WEBP", "GIF", "TIFF", "PPM")
 """What Pillow may try: none of these starts another program."""
 
+
 GREY = frozenset({"1", "L", "LA"})
+
+
 DEEP = ("I", "F")
 """Beginnings of Pillow's names for more than 8 bits a channel."""
 
+
 DECODERS = 4
 """Threads that decode; Pillow lets go of the interpreter while it does."""
+
 
 Pixels = npt.NDArray[np.uint8]
 

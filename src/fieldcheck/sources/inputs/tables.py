@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.core.column import as_column, value_at
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Kind
+from fieldcheck.core.pool.column import as_column, value_at
 from fieldcheck.sources.cells import MISSING, typed
-from fieldcheck.sources.inputs.wanted import IDS, LABELS, TEXTS, Wanted, label_in, named, pick
+from fieldcheck.sources.inputs.options import IDS, LABELS, TEXTS, Wanted, label_in, named, pick
 
 BLOCK = 1 << 22
 """Bytes of a CSV file parsed in one go."""
 
+
 ROWS = 8_192
 """Rows of a Parquet file decoded in one go; its row groups are read one at a time."""
+
 
 Stream = Callable[[Sequence[str] | None], Iterator[Any]]
 """From the names of columns (None: all) to Arrow tables, in order, that together have every row."""

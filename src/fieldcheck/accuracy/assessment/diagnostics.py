@@ -1,0 +1,47 @@
+"""What to notice about a campaign before its number is believed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.types import BoolArray, IntArray
+from fieldcheck.core.words import counted
+from fieldcheck.numerics.ranks import auc, explained
+
+LEAK_AUC = 0.998
+
+
+LEAK_EXPLAINED = 0.95
+
+
+ENOUGH = 20
+
+
+def leak_warning(pool: Pool, auxiliary: str, *, items: IntArray, failed: BoolArray) -> tuple[str, ...]:
+    """A warning when an auxiliary variable all but gives away the outcome of these items.
+
+    No signal that is known before labelling does that; it usually was computed with the labels. One published subject
+    has such a column: it takes ten values, one for each true class, and with the predicted class beside it nothing is
+    left to estimate.
+    """
+    if min(int(failed.sum()), int((~failed).sum())) < ENOUGH:
+        return ()
+    chi = pool.chi(auxiliary)[items]
+    classes = None
+    if pool.task == "classification" and pool.predictions is not None:
+        classes = pool.predictions[items].astype(np.int64)
+    if auc(chi, failed) < LEAK_AUC and not explained(chi, failed, classes) > LEAK_EXPLAINED:
+        return ()
+    return (
+        f"'{auxiliary}' separates right from wrong (nearly) perfectly: it looks as if it was computed from the labels; "
+        "an estimate that uses it proves nothing",
+    )
+
+
+def small_sample_warning(labels: int) -> tuple[str, ...]:
+    """A warning when the labels are too few for approximate intervals."""
+    if labels < 20:
+        few = counted(labels, "label")
+        return (f"only {few}: simple random sampling (srs), whose interval is exact, is the better choice here",)
+    return ()

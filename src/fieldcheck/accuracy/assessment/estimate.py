@@ -1,0 +1,72 @@
+"""The estimate of a campaign, with everything a reader needs to judge it."""
+
+from __future__ import annotations
+
+import math
+
+from fieldcheck.accuracy import estimators
+from fieldcheck.accuracy.assessment.diagnostics import small_sample_warning
+from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.sample import Labelled
+from fieldcheck.core.types import Loss
+from fieldcheck.core.versions import versions
+
+ROUNDING = 0.0005
+"""An estimate that leaves [0, 1] by less than can be read is not worth a word."""
+
+
+def estimate(
+    labelled: Labelled,
+    design: Design,
+    *,
+    budget: int,
+    seed: int,
+    level: float = 0.95,
+    loss: Loss = "squared",
+    truth: float | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Estimate:
+    """The estimate from a labelled sample."""
+    found = estimators.estimate(labelled, level=level)
+    metric = metrics_of(labelled.task, loss)[0]
+    value = on_scale(metric, found.value)
+    return Estimate(
+        metric=metric,
+        value=value,
+        interval=found.interval.map(lambda mean: on_scale(metric, mean)),
+        standard_error=math.sqrt(max(found.variance, 0.0)) if not math.isnan(found.variance) else math.nan,
+        labels=labelled.labels,
+        failures=labelled.failures,
+        population=labelled.sample.population,
+        task=labelled.task,
+        design=spec(design),
+        design_title=design.title,
+        paper=design.paper,
+        auxiliary=auxiliary_of(design) if labelled.sample.frame is None else _named(labelled.sample.frame),
+        budget=budget,
+        seed=seed,
+        mean_loss=found.value,
+        loss=loss,
+        truth=truth,
+        guarded=None if found.guarded is None else found.guarded.map(lambda mean: on_scale(metric, mean)),
+        audit=None if math.isnan(found.audit) else on_scale(metric, found.audit),
+        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled, design)),
+        versions=versions(),
+    )
+
+
+def _named(frame: Frame) -> str:
+    return "+".join(frame.auxiliary) or "none"
+
+
+def _few(labelled: Labelled, design: Design) -> tuple[str, ...]:
+    exact = design.name == "srs" or labelled.labels == labelled.sample.population
+    return () if exact else small_sample_warning(labelled.labels)
+
+
+def _outside(metric: str, value: float) -> tuple[str, ...]:
+    if metric != "accuracy" or -ROUNDING <= value <= 1.0 + ROUNDING:
+        return ()
+    return ("the estimate lies outside [0, 1]: its weights are too uneven for this number of labels",)

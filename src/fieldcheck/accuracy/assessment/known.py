@@ -1,0 +1,64 @@
+"""A pool whose truth is known, ready to be simulated on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.estimate import metrics_of, on_scale
+from fieldcheck.core.measures import failure_threshold
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.types import BoolArray, FloatArray, Loss
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What a simulated campaign draws from and is judged by. Arrays have one value per item.
+
+    losses
+        Classification: 1.0 where the model fails. Regression: squared or absolute error.
+    failed
+        True where an item counts as a failure.
+    offsets
+        Regression: absolute error.
+    metric, truth
+        What is estimated, and its true value.
+    """
+
+    name: str
+    frame: Frame
+    losses: FloatArray
+    failed: BoolArray
+    offsets: FloatArray | None
+    metric: str
+    truth: float
+
+    @classmethod
+    def of(
+        cls,
+        pool: Pool,
+        *,
+        auxiliary: Sequence[str] = (),
+        loss: Loss = "squared",
+        threshold: float | None = None,
+        activations: npt.NDArray[Any] | None = None,
+    ) -> Field:
+        """The field of a pool with known truth."""
+        if not pool.truth_known:
+            raise PoolError(
+                f"the truth of pool '{pool.name}' is not known",
+                rule="a campaign is simulated on a pool whose labels are all there",
+                hint="--truth COLUMN for the column of labels; or fieldcheck sample, to choose items to be labelled",
+            )
+        losses = pool.losses(loss)
+        regression = pool.task == "regression"
+        offsets = pool.offsets() if regression else None
+        failed = losses > 0 if offsets is None else offsets > failure_threshold(pool, threshold)
+        metric = metrics_of(pool.task, loss)[0]
+        frame = pool.frame(auxiliary, activations)
+        return cls(pool.name, frame, losses, failed, offsets, metric, on_scale(metric, float(losses.mean())))

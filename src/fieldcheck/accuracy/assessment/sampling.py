@@ -1,0 +1,54 @@
+"""From a pool and a design to the items to label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.sample import Sample
+from fieldcheck.core.types import FloatArray
+from fieldcheck.sources import load_pool
+
+
+def build_design(design: Design | str, auxiliary: str | None = None) -> Design:
+    """A design from ``name:parameter=value``; one that uses an auxiliary variable gets the one that is named."""
+    name = None if auxiliary is None else auxiliary.strip().lower()
+    return designs.registry.build(design, auxiliary=name) if isinstance(design, str) else design
+
+
+def auxiliary_names(design: Design, pool: Pool) -> list[str]:
+    """The columns of the pool that the design looks at."""
+    return auxiliaries_of(design, pool.auxiliary_names())
+
+
+def choose(
+    pool: Pool | str | Path,
+    design: Design | str = "waves",
+    *,
+    budget: int,
+    seed: int,
+    auxiliary: str | None = None,
+    losses: FloatArray | None = None,
+    activations: npt.NDArray[Any] | None = None,
+) -> Sample:
+    """The items to label.
+
+    losses
+        What is known so far, one per item of the pool and nan elsewhere: designs that learn on the way (GBS) then go
+        on from there.
+    """
+    pool = load_pool(pool)
+    pool.check_budget(budget)
+    chosen = build_design(design, auxiliary)
+    return chosen.draw(frame_for(pool, chosen, activations), losses, budget=budget, seed=seed)
+
+
+def frame_for(pool: Pool, design: Design, activations: npt.NDArray[Any] | None) -> Frame:
+    """What the design may look at."""
+    return pool.frame(auxiliary_names(design, pool), activations if design.needs == "activations" else None)

@@ -1,0 +1,204 @@
+"""One campaign on a field: draw, look up the labels, estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy.assessment.diagnostics import leak_warning
+from fieldcheck.accuracy.assessment.estimate import estimate
+from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
+from fieldcheck.accuracy.assessment.stopping import (
+    FIRST,
+    HalfWidth,
+    StopRule,
+    _conclude,
+    _first,
+    _until_settled,
+    open_ended,
+)
+from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.core.errors import BudgetError, FieldcheckError
+from fieldcheck.core.estimate import Estimate, on_scale
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.requirement import Look, Verdict
+from fieldcheck.core.sample import Labelled
+from fieldcheck.core.types import IntArray, Loss
+from fieldcheck.core.words import counted
+from fieldcheck.numerics.sampling.schedule import open_schedule
+from fieldcheck.sources import load_pool
+
+
+def assess(
+    pool: Pool | str | Path,
+    design: Design | str = "waves",
+    *,
+    budget: int,
+    seed: int = 0,
+    auxiliary: str | None = None,
+    level: float = 0.95,
+    loss: Loss = "squared",
+    threshold: float | None = None,
+    activations: npt.NDArray[Any] | None = None,
+) -> Estimate:
+    """Simulate one campaign on a pool whose truth is known, and show the estimate beside the truth."""
+    pool = load_pool(pool)
+    pool.check_budget(budget)
+    chosen = build_design(design, auxiliary)
+    names = auxiliary_names(chosen, pool)
+    matrix = activations if chosen.needs == "activations" else None
+    field = Field.of(pool, auxiliary=names, loss=loss, threshold=threshold, activations=matrix)
+    labelled = play(field, chosen, budget=budget, seed=seed)
+    everything = np.arange(len(pool))
+    leaks = [text for name in names for text in leak_warning(pool, name, items=everything, failed=field.failed)]
+    return estimate(
+        labelled,
+        chosen,
+        budget=budget,
+        seed=seed,
+        level=level,
+        loss=loss,
+        truth=field.truth,
+        warnings=tuple(leaks),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a repetition of a comparison keeps.
+
+    failures
+        Failing draws, as the papers count them: with replacement, an item that is drawn twice counts twice.
+    exposed
+        Distinct failing items: what the next training round gets.
+    items
+        The distinct items labelled.
+    """
+
+    value: float
+    low: float
+    high: float
+    trusted: bool
+    failures: int
+    exposed: int
+    labels: int
+    items: IntArray
+
+
+def play(field: Field, design: Design, *, budget: int, seed: int) -> Labelled:
+    """The labelled sample of one campaign."""
+    sample = design.draw(field.frame, field.losses, budget=budget, seed=seed)
+    return Labelled(sample, field.losses[sample.items], field.failed[sample.items], field.frame.task)
+
+
+def simulate(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Outcome:
+    """One campaign, as one point of a comparison."""
+    labelled = play(field, design, budget=budget, seed=seed)
+    found = estimators.estimate(labelled, level=level)
+    interval = found.interval.map(lambda loss: on_scale(field.metric, loss))
+    items = np.unique(labelled.sample.items)
+    return Outcome(
+        value=on_scale(field.metric, found.value),
+        low=interval.low,
+        high=interval.high,
+        trusted=interval.trusted,
+        failures=int(np.count_nonzero(labelled.failed)),
+        exposed=int(np.count_nonzero(field.failed[items])),
+        labels=len(items),
+        items=items,
+    )
+
+
+ENOUGH = 5000
+"""Labels at which to give up, unless told otherwise."""
+
+
+def assess_until(
+    pool: Pool | str | Path,
+    rule: StopRule,
+    design: Design | str = "waves",
+    *,
+    max_labels: int | None = None,
+    seed: int = 0,
+    auxiliary: str | None = None,
+    level: float = 0.95,
+    loss: Loss = "squared",
+    threshold: float | None = None,
+) -> Verdict:
+    """Simulate a campaign on a pool whose truth is known, until the rule is settled.
+
+    max_labels
+        Where to give up: 5,000, or the whole of a smaller pool.
+    threshold
+        Regression: an absolute error over this counts as a failure found.
+    """
+    pool = load_pool(pool)
+    if isinstance(rule, HalfWidth) and pool.task == "classification" and rule.target >= 0.5:
+        raise FieldcheckError(
+            f"a half-width of {rule.target:g} for an accuracy",
+            rule="less than 0.5: 0.02 is two points",
+            hint="0.05 for ± 5 points",
+        )
+    chosen = build_design(design, auxiliary)
+    names = auxiliary_names(chosen, pool)
+    field = Field.of(pool, auxiliary=names, loss=loss, threshold=threshold)
+    everything = np.arange(len(pool))
+    leaks = [text for name in names for text in leak_warning(pool, name, items=everything, failed=field.failed)]
+    most = min(len(pool), ENOUGH) if max_labels is None else max_labels
+    return run_until(field, chosen, rule, max_labels=most, seed=seed, level=level, warnings=tuple(leaks))
+
+
+def run_until(
+    field: Field,
+    design: Design,
+    rule: StopRule,
+    *,
+    max_labels: int,
+    seed: int = 0,
+    level: float = 0.95,
+    warnings: tuple[str, ...] = (),
+) -> Verdict:
+    """Simulate a campaign that labels until the rule is settled, or ``max_labels`` are spent."""
+    if not 2 <= max_labels <= field.frame.size:
+        raise BudgetError(
+            f"at most {counted(max_labels, 'label')} for a pool of {counted(field.frame.size, 'item')}",
+            rule=f"at least 2, and at most the size of the pool, {field.frame.size:,}",
+            hint=f"--max-labels {min(max(max_labels, 2), field.frame.size)}",
+        )
+    design = open_ended(design, rule, field.frame)
+    loss: Loss = "absolute" if field.metric == "mae" else "squared"
+    looks: list[Look] = []
+    for budget in _stages(design, max_labels):
+        labelled = play(field, design, budget=budget, seed=seed)
+        looks += _until_settled(labelled, rule, after=looks[-1].labels if looks else 0, level=level, loss=loss)
+        if rule.settled(looks[-1]):
+            break
+    at_stop = _first(labelled, looks[-1].labels)
+    found = estimate(
+        at_stop,
+        design,
+        budget=max_labels,
+        seed=seed,
+        level=level,
+        loss=loss,
+        truth=field.truth,
+        warnings=warnings,
+    )
+    return _conclude(rule, looks, found)
+
+
+def _stages(design: Design, max_labels: int) -> list[int]:
+    """Budgets to simulate up to, one after the other: few labels that no look asked for, and few draws done twice.
+
+    Waves begin alike whatever the budget; a simple random sample does not, and is drawn at once.
+    """
+    if not isinstance(design, designs.Waves):
+        return [max_labels]
+    ends = np.cumsum(open_schedule(design.first or FIRST, max_labels)).tolist()
+    return sorted({*ends[2::3], ends[-1]})

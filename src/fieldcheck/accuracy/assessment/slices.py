@@ -1,0 +1,399 @@
+"""The accuracy of parts of the pool: by predicted class, or by any column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fieldcheck.accuracy import estimators
+from fieldcheck.core.errors import PoolError, SampleError
+from fieldcheck.core.estimate import metrics_of, on_scale
+from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
+from fieldcheck.core.interval import Interval
+from fieldcheck.core.pool.column import Column, closest, is_numeric, missing, numbers
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.core.types import FloatArray, IntArray, Loss
+from fieldcheck.numerics.intervals.wilson import LEAST, MOST, critical, effective_wilson, log_bounds
+
+FEWEST = 10
+"""Labels of a slice under which nothing is shown."""
+
+
+WIDEST = 0.15
+"""Half-width of an interval for an accuracy over which nothing is shown."""
+
+
+WIDEST_RELATIVE = 0.5
+"""The same for errors, in units of the estimate."""
+
+
+DISTINCT = 20
+"""A column of whole numbers with more different values is cut at its quartiles."""
+
+
+MANY = 1_000
+"""More slices than this are a column of names, not of groups."""
+
+
+COEFFICIENTS = 2
+"""Degrees of freedom that an estimate within a slice costs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A pool in parts.
+
+    codes
+        One per item: the slice it is in.
+    names
+        One per slice.
+    """
+
+    by: str
+    codes: IntArray
+    names: tuple[str, ...]
+    note: str = ""
+
+    @property
+    def sizes(self) -> IntArray:
+        """Items, one per slice."""
+        return np.bincount(self.codes, minlength=len(self.names))
+
+
+def cut(pool: Pool, by: str) -> Cut:
+    """The pool cut by what the model said (``prediction``), by its confidence, or by a column.
+
+    Numbers with many different values are cut at their quartiles. Items without a value are a slice of their own.
+    """
+    key = by.strip().lower()
+    if key in ("prediction", pool.origin.column("prediction").lower()) and pool.predictions is not None:
+        if pool.task == "classification":
+            return _compact("prediction", pool.predictions.astype(np.int64), pool.classes)
+        return _cut_numbers("prediction", pool.predictions.astype(np.float64))
+    if key in ("confidence", pool.origin.column("confidence").lower()) and pool.confidence is not None:
+        return _cut_numbers("confidence", pool.confidence)
+    special = {"prediction": pool.predictions, "confidence": pool.confidence}
+    named = [one for one, values in special.items() if values is not None and one not in pool.columns]
+    name = closest(by, [*named, *pool.columns], origin=pool.origin)
+    return _cut_column(name, pool.columns[name], pool)
+
+
+def _cut_column(name: str, column: Column, pool: Pool) -> Cut:
+    if is_numeric(column):
+        return _cut_numbers(name, numbers(column, name, origin=pool.origin))
+    gone = missing(column)
+    words = ["(missing)" if no else str(value) for no, value in zip(gone.tolist(), column.to_pylist(), strict=True)]
+    names, codes = np.unique(np.array(words, dtype=object), return_inverse=True)
+    if len(names) > MANY:
+        raise PoolError(
+            f"column '{name}' has {len(names):,} different values",
+            rule=f"slices are at most {MANY:,} groups of items",
+            hint="a column of groups, or of numbers",
+        )
+    return Cut(name, codes.astype(np.int64), tuple(names.tolist()))
+
+
+def _cut_numbers(name: str, values: FloatArray) -> Cut:
+    there = np.isfinite(values)
+    distinct = np.unique(values[there])
+    if len(distinct) <= DISTINCT and np.all(distinct == np.trunc(distinct)):
+        codes, note = np.searchsorted(distinct, values), ""
+        names = [f"{value:.0f}" for value in distinct.tolist()]
+    else:
+        edges = np.unique(np.quantile(values[there], [0.25, 0.5, 0.75])) if there.any() else np.zeros(0)
+        codes = np.searchsorted(edges, values)
+        shown = [f"{edge:.4g}" for edge in edges.tolist()]
+        names = [f"up to {shown[0]}", *(f"over {low}" for low in shown)] if shown else ["any"]
+        names[1:-1] = [f"{low} to {high}" for low, high in pairwise(shown)]
+        note = f"'{name}' is cut at its quartiles"
+    codes = np.where(there, codes, len(names)).astype(np.int64)
+    return _compact(name, codes, (*names, "(missing)"), note)
+
+
+def _compact(by: str, codes: IntArray, names: tuple[str, ...], note: str = "") -> Cut:
+    """Without the slices that have no item."""
+    used, again = np.unique(codes, return_inverse=True)
+    return Cut(by, again.astype(np.int64), tuple(names[code] for code in used.tolist()), note)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One part of the pool.
+
+    items, labels, failures
+        How many there are in it.
+    value, interval
+        The metric there; None where the labels do not suffice.
+    more
+        About how many more labels of this slice would do; 0 where it is shown.
+    """
+
+    name: str
+    items: int
+    labels: int
+    failures: int
+    value: float | None = None
+    interval: Interval | None = None
+    more: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        shown = self.interval
+        return {
+            "slice": self.name,
+            "items": self.items,
+            "labels": self.labels,
+            "failures": self.failures,
+            "value": self.value,
+            "low": None if shown is None else shown.low,
+            "high": None if shown is None else shown.high,
+            "more_labels_needed": self.more,
+        }
+
+
+@dataclass(frozen=True)
+class Slices:
+    """All parts of the pool by one column, in the order of its values."""
+
+    by: str
+    metric: str
+    level: float
+    rows: tuple[Slice, ...]
+    note: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the numbers mean, and what would make them wrong."""
+        shown = [row for row in self.rows if row.interval is not None]
+        words = [self.note] if self.note else []
+        words.append(f"{self.metric} of the items of this pool in each slice; nothing is said about future data")
+        words += sorted({row.interval.note for row in shown if row.interval and row.interval.note})
+        if len(shown) > 1:
+            words.append(
+                f"{len(shown)} intervals at {self.level:.0%}: about {len(shown) * (1 - self.level):.1f} of them are "
+                "expected to miss, and the slice that looks worst looks worse than it is"
+            )
+        if hidden := len(self.rows) - len(shown):
+            words.append(
+                f"{hidden} of {len(self.rows)} slices have too few labels: under {FEWEST}, or an interval wider than "
+                + (f"±{WIDEST:g}" if self.metric == "accuracy" else f"±{WIDEST_RELATIVE:.0%} of the estimate")
+            )
+        return tuple(words)
+
+    def table(self) -> Table:
+        """The slices as a table."""
+        columns = ("slice", "items", "labels", "failures", self.metric, "low", "high", "remark")
+        return Table(
+            f"slices/{self.by}",
+            f"{self.metric.capitalize()} by {self.by}, {self.level:.0%} intervals",
+            columns,
+            tuple(_table_row(row) for row in self.rows),
+            note="; ".join(self.notes),
+        )
+
+    def chart(self) -> IntervalChart:
+        """The slices that are shown, as a chart."""
+        rows = tuple(
+            IntervalRow(row.name, row.value, row.interval.low, row.interval.high)
+            for row in self.rows
+            if row.interval is not None and row.value is not None
+        )
+        title = f"{self.metric.capitalize()} by {self.by}"
+        return IntervalChart(f"slices/{self.by}-chart", title, self.metric, rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "by": self.by,
+            "metric": self.metric,
+            "level": self.level,
+            "rows": [row.to_dict() for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+
+def _table_row(row: Slice) -> tuple[str | float | int | None, ...]:
+    low, high = (None, None) if row.interval is None else (row.interval.low, row.interval.high)
+    remark = "" if row.interval is not None else f"too few labels; about {row.more:,} more of this slice would do"
+    return (row.name, row.items, row.labels, row.failures, row.value, low, high, remark)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What the labels say about the mean loss of one slice.
+
+    worth
+        How many labels of a simple random sample one label of this slice stands for.
+    likely
+        The mean loss that is to be expected there, also without any label.
+    usual
+        That of the whole pool, where whether a slice is shown must not hang on its own few labels.
+    """
+
+    value: float
+    interval: Interval
+    worth: float = 1.0
+    likely: float = 0.0
+    usual: float | None = None
+
+
+def slices(
+    labelled: Labelled, pool: Pool, by: str = "prediction", *, level: float = 0.95, loss: Loss = "squared"
+) -> Slices:
+    """The metric in each part of the pool, where the labels suffice to say it.
+
+    waves: ``[Σ_c m + Σ_{s∩c} (y - m)/π] / N_c`` with Wilson's interval, ``t`` with two degrees of freedom less than
+    the slice has labels. Simple random samples: the labels of a slice are a simple random sample of it, whatever their
+    number, so that the interval is exact. Other techniques are refused.
+    """
+    chosen = cut(pool, by)
+    parts = method_of(labelled)(labelled, chosen, level)
+    metric = metrics_of(labelled.task, loss)[0]
+    items = labelled.sample.to_label()
+    counts = np.bincount(chosen.codes[items], minlength=len(chosen.names))
+    failed = np.unique(labelled.sample.items[labelled.failed])
+    failures = np.bincount(chosen.codes[failed], minlength=len(chosen.names))
+    rows = [
+        _slice(name, part, sizes=(int(size), int(k), int(f)), metric=metric)
+        for name, part, size, k, f in zip(chosen.names, parts, chosen.sizes, counts, failures, strict=True)
+    ]
+    return Slices(chosen.by, metric, level, tuple(rows), chosen.note)
+
+
+def _slice(name: str, part: Part | None, *, sizes: tuple[int, int, int], metric: str) -> Slice:
+    items, labels, _ = sizes
+    accuracy = metric == "accuracy"
+    if part is not None and (labels == items or _shown(part, labels, accuracy=accuracy)):
+        interval = part.interval.map(lambda mean: on_scale(metric, mean))
+        return Slice(name, *sizes, value=on_scale(metric, part.value), interval=interval)
+    enough = FEWEST
+    if part is not None:
+        enough = max(_enough(part, part.likely), _asked(part)) if accuracy else _enough_relative(part, labels)
+    return Slice(name, *sizes, more=min(max(enough - labels, 1), items - labels))
+
+
+def _shown(part: Part, labels: int, *, accuracy: bool) -> bool:
+    half = part.interval.width / 2
+    if not accuracy:
+        return labels >= FEWEST and half <= WIDEST_RELATIVE * part.value
+    return labels >= _asked(part) and half <= WIDEST
+
+
+def _asked(part: Part) -> int:
+    """Labels that a slice must have, whatever they say: to show it because few of its labels fail would be to choose
+    the lucky ones, which then cover too seldom (.89 instead of .95 for simple random samples of 100 classes)."""
+    return FEWEST if part.usual is None else _enough(part, part.usual)
+
+
+def _enough(part: Part, likely: float) -> int:
+    """Labels with which Wilson's interval at this rate is narrow enough."""
+    rate = min(max(likely, 0.0), 1.0)
+
+    def narrow(labels: int) -> bool:
+        variance = rate * (1 - rate) / (part.worth * labels)
+        z = critical(labels, part.interval.level, coefficients=COEFFICIENTS)
+        low, high = effective_wilson(rate, variance, labels, z=z)
+        return (high - low) / 2 <= WIDEST
+
+    return next((labels for labels in range(FEWEST, 1_000) if narrow(labels)), 1_000)
+
+
+def _enough_relative(part: Part, labels: int) -> int:
+    """The same for errors: the width falls with the root of the labels."""
+    if part.value <= 0 or not math.isfinite(part.interval.width):
+        return max(2 * labels, FEWEST)
+    wide = part.interval.width / 2 / (WIDEST_RELATIVE * part.value)
+    return max(FEWEST, math.ceil(labels * wide**2))
+
+
+Method = Callable[[Labelled, Cut, float], list[Part | None]]
+
+
+def method_of(labelled: Labelled) -> Method:
+    """How slices of this sample are estimated; a sample for which that is not known is refused."""
+    methods: dict[str, Method] = {"model_assisted": _model_assisted, "mean": _simple_random}
+    if labelled.sample.estimator not in methods:
+        raise SampleError(
+            f"no slices from a sample with the estimator '{labelled.sample.estimator}'",
+            rule="slices are known for waves and for simple random samples (srs)",
+            hint="--design waves or --design srs for the next sample",
+        )
+    return methods[labelled.sample.estimator]
+
+
+def _simple_random(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
+    overall = (float(labelled.losses.sum()) + 0.5) / (labelled.sample.draws + 1)
+    return [
+        _simple_part(labelled, chosen.codes[labelled.sample.items] == code, int(size), level=level, overall=overall)
+        for code, size in enumerate(chosen.sizes)
+    ]
+
+
+def _simple_part(labelled: Labelled, inside: Any, size: int, *, level: float, overall: float) -> Part | None:
+    count = int(np.count_nonzero(inside))
+    if not count:
+        return None
+    sample = labelled.sample
+    within = Sample(size, sample.items[inside], sample.estimator, constants=sample.constants)
+    found = estimators.estimate(
+        Labelled(within, labelled.losses[inside], labelled.failed[inside], labelled.task), level=level
+    )
+    likely = (found.value * count + overall) / (count + 1)
+    return Part(found.value, found.interval, likely=likely, usual=overall)
+
+
+def _model_assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
+    fit = estimators.Fit.of(labelled)
+    items, losses, sizes = labelled.sample.items, labelled.losses, chosen.sizes
+    group, at, residual = chosen.codes[items], fit.chance[items], losses - fit.expected[items]
+    many = len(sizes)
+    hoped = np.bincount(chosen.codes, fit.expected, minlength=many)
+    value = (hoped + np.bincount(group, residual / at, minlength=many)) / sizes
+    seen = np.bincount(group, (1 - at) / at**2 * residual**2, minlength=many)
+    foreseen = np.bincount(chosen.codes, item_variance(fit) * (1 / fit.chance - 1), minlength=many)
+    variance = np.maximum(seen, foreseen) / sizes**2
+    counts, known = np.bincount(group, minlength=many), np.bincount(group, losses, minlength=many)
+    return [
+        _assisted_part(
+            labelled.task == "classification",
+            *(float(value[c]), float(variance[c]), float(hoped[c] / sizes[c])),
+            counts=(int(sizes[c]), int(counts[c]), float(known[c])),
+            level=level,
+        )
+        for c in range(many)
+    ]
+
+
+def item_variance(fit: estimators.Fit) -> FloatArray:
+    """Variance of each item's loss, as the model foresees it."""
+    spread = fit.model.spread(fit.expected)
+    total = float((spread * (1 / fit.chance - 1)).sum())
+    # Losses without a limit have a dispersion that the fit took from the labels: it is in the total that it foresees.
+    return spread * (fit.foreseen * len(spread) ** 2 / total) if total > 0 else spread
+
+
+def _assisted_part(
+    rates: bool, value: float, variance: float, likely: float, *, counts: tuple[int, int, float], level: float
+) -> Part | None:
+    """counts: items, labels, and the sum of the losses that are known."""
+    size, labels, known = counts
+    note = "assumes that the risk model is about right where few labels were taken"
+    if labels == size:
+        exact = Interval(known / size, known / size, level, "exact", "all items are labelled")
+        return Part(known / size, exact, likely=likely)
+    z = critical(labels, level, coefficients=COEFFICIENTS)
+    if not rates:
+        low, high = log_bounds(value, variance, z=z)
+        return Part(value, Interval(low, high, level, "asymptotic", "log-normal", note=note), likely=likely)
+    low, high = effective_wilson(value, variance, max(labels, 1), z=z)
+    # Labelled items need no inference: those that failed bound the rate from below, those that passed from above.
+    least, most = known / size, (size - labels + known) / size
+    bounds = Interval(max(low, least), min(high, most), level, "asymptotic", "Wilson, effective sample size", note=note)
+    worth = likely * (1 - likely) / (variance * labels) if variance * labels > 0 else 1.0
+    return Part(min(max(value, least), most), bounds, worth=min(max(worth, LEAST), MOST), likely=likely)

@@ -1,0 +1,334 @@
+"""When to stop labelling: once the interval is narrow enough, or once a threshold is decided.
+
+A rule is a pure function of the labels so far: ``judge`` says after each wave whether to go on, and ``run_until``
+simulates the whole of it where the truth is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy.assessment.estimate import estimate
+from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
+from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
+from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.interval import Interval
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.requirement import Decision, Look, Verdict
+from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.core.types import Loss
+from fieldcheck.core.words import counted
+from fieldcheck.numerics.intervals.boundary import boundary, clock
+from fieldcheck.numerics.intervals.sequence import sequence_bounds
+from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, normal_quantile
+from fieldcheck.numerics.regression.risk import RiskModel, frame_model
+from fieldcheck.numerics.sampling.schedule import open_schedule
+
+FIRST = 40
+"""Labels before the first look."""
+
+
+WARY = 0.5
+"""Share of the chances that is the same for all items, where a rule goes by the guarded variance."""
+
+
+RARE = 0.05
+"""Mean failure rate, as believed before any label, under which only the guarded interval is narrow for good reason."""
+
+
+ROUNDING = 1e-12
+"""An accuracy on the threshold may come out below it by as much as numbers are rounded; it counts as "at least"."""
+
+
+Seen = tuple[int, float, Interval]
+"""Labels, mean loss and its interval at one look."""
+
+
+class StopRule(Protocol):
+    """What a campaign waits for."""
+
+    @property
+    def aim(self) -> float:
+        """The number in its words: a half-width, or a threshold."""
+        ...
+
+    def careful(self, frame: Frame) -> bool:
+        """Whether it goes by the guarded variance, which does not take on trust that items which look safe are."""
+        ...
+
+    def looks(self, sample: Sample) -> tuple[int, ...]:
+        """Numbers of labels at which to look; they must not depend on what the labels say."""
+        ...
+
+    def read(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
+        """The looks with more than ``after`` labels, one by one."""
+        ...
+
+    def settled(self, look: Look) -> Decision | None:
+        """What this look decides; None: go on."""
+        ...
+
+    def unsettled(self) -> Decision:
+        """What to say when no look decided."""
+        ...
+
+    def shrink(self, look: Look) -> float:
+        """The factor by which the interval must shrink to decide, if the estimate stays where it is; 0: never."""
+        ...
+
+
+@dataclass(frozen=True)
+class HalfWidth:
+    """Stop when the interval reaches no farther than ``target`` from its middle.
+
+    Looking after every wave does no harm: it stops on the spread of the estimate, not on its value. With ``waves`` and
+    failures that are believed to be rare (under 5 %) it waits for the guarded interval, since the other one may be
+    narrow only because nobody looked where failures hide.
+
+    target
+        Half-width wanted, in the unit of the metric: 0.02 is two points of accuracy.
+    formal
+        Always wait for the guarded interval.
+    """
+
+    target: float
+    formal: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.target > 0:
+            raise FieldcheckError(
+                f"a half-width of {self.target:g}", rule="more than 0", hint="0.02 for two points of accuracy"
+            )
+
+    @property
+    def aim(self) -> float:
+        return self.target
+
+    def careful(self, frame: Frame) -> bool:
+        return self.formal or _believed_rare(frame)
+
+    def looks(self, sample: Sample) -> tuple[int, ...]:
+        return _schedule(sample)
+
+    def read(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
+        for labels in looks:
+            if labels > after:
+                yield self._look(_first(labelled, labels), level=level)
+
+    def _look(self, labelled: Labelled, *, level: float) -> Seen:
+        if _is_srs(labelled.sample):
+            found = estimators.estimate(labelled, level=level)
+            return labelled.sample.draws, found.value, found.interval
+        fit = estimators.Fit.of(labelled)
+        careful = labelled.sample.frame is not None and self.careful(labelled.sample.frame)
+        return fit.labels, fit.value, fit.guarded(level) if careful else fit.interval(level)
+
+    def settled(self, look: Look) -> Decision | None:
+        return "reached" if look.interval.width / 2 <= self.target else None
+
+    def unsettled(self) -> Decision:
+        return "not reached"
+
+    def shrink(self, look: Look) -> float:
+        return 2 * self.target / look.interval.width
+
+
+@dataclass(frozen=True)
+class Certify:
+    """Stop when the accuracy is at least ``threshold`` for all that is known, or below it.
+
+    Every look is allowed for: of campaigns whose truth lies on the threshold, at most ``1 - level`` ever make a false
+    claim (``waves``: group-sequential boundary, approximate, checked by simulation; ``srs``: exact at every label).
+    With ``waves``, "at least" rests on the guarded variance, and half of the chances are the same for all items; where
+    many confident items fail it can still be wrong more often than that, and ``srs`` cannot.
+    """
+
+    threshold: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold < 1:
+            raise FieldcheckError(
+                f"a threshold of {self.threshold:g}", rule="an accuracy between 0 and 1", hint="0.95 for 95 %"
+            )
+
+    @property
+    def aim(self) -> float:
+        return self.threshold
+
+    def careful(self, frame: Frame) -> bool:
+        return True
+
+    def looks(self, sample: Sample) -> tuple[int, ...]:
+        return tuple(range(1, sample.draws + 1)) if _is_srs(sample) else _schedule(sample)
+
+    def read(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
+        if labelled.task != "classification":
+            raise DesignError(
+                f"a threshold on the accuracy of a {labelled.task}",
+                rule="only classification has an accuracy to certify",
+                hint="--half-width, and compare the interval with what you need",
+            )
+        read = self._read_srs if _is_srs(labelled.sample) else self._read_waves
+        return read(labelled, looks, after=after, level=level)
+
+    def _read_srs(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
+        labels = np.array([look for look in looks if look > after], dtype=np.int64)
+        failures = np.cumsum(labelled.losses).astype(np.int64)[labels - 1]
+        # Evidence is gathered fastest around the threshold: that is where it is needed, and it is known beforehand.
+        lows, highs = sequence_bounds(
+            failures, labels, population=labelled.sample.population, expected=1 - self.threshold, level=level
+        )
+        note = "holds at every single label, whatever the model does"
+        for n, k, low, high in zip(labels.tolist(), failures.tolist(), lows.tolist(), highs.tolist(), strict=True):
+            yield n, k / n, Interval(low, high, level, "anytime", "hypergeometric sequence", note=note)
+
+    def _read_waves(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
+        population = labelled.sample.population
+        partial = tuple(look for look in looks if look < population)
+        constants = boundary(partial, population, alpha=round(1 - level, 12))
+        for labels, constant in zip(looks, (*constants, 0.0), strict=False):
+            if labels > after:
+                fit = estimators.Fit.of(_first(labelled, labels))
+                yield labels, fit.value, group_sequential(fit, constant, level=level)
+
+    def settled(self, look: Look) -> Decision | None:
+        if look.interval.low >= self.threshold - ROUNDING:
+            return "at least"
+        return "below" if look.interval.high < self.threshold - ROUNDING else None
+
+    def unsettled(self) -> Decision:
+        return "undecided"
+
+    def shrink(self, look: Look) -> float:
+        """The bound on the side of the threshold must come as near to the estimate as the threshold is."""
+        gap = look.value - self.threshold
+        reach = look.value - (look.interval.low if gap > 0 else look.interval.high)
+        return max(gap / reach, 0.0) if reach else 0.0
+
+
+def group_sequential(fit: estimators.Fit, constant: float, *, level: float) -> Interval:
+    """Lower bound of the failure rate by the plain variance, upper bound by the guarded one."""
+    note = "allows for a look after every wave; its lower end also holds where items that look safe fail more often"
+    if fit.labels == fit.labelled.sample.population:
+        low = high = fit.value
+    else:
+        z = constant * critical(fit.labels, level) / normal_quantile(level)
+        low, _ = effective_wilson(fit.value, fit.variance, fit.labels, z=z)
+        _, high = effective_wilson(fit.value, fit.guarded_variance(), fit.labels, z=z)
+        # Labels without a failure never rule out that there is none, whatever the risk model expects; nor the reverse.
+        failed = fit.labelled.failed
+        low, high = (low if failed.any() else 0.0), (1.0 if failed.all() else high)
+    return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note)
+
+
+def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
+    """The design as a campaign that may stop after any wave; others are refused.
+
+    For a careful rule, half of the chances are the same for all items: the guarded variance is then smaller, by up to
+    a third of the labels for accurate models, and blind spots are found sooner. A ``floor`` or ``first`` that the
+    design names itself is kept.
+    """
+    if isinstance(design, designs.Waves):
+        known = frame.only(auxiliaries_of(design, frame.auxiliary))
+        floor = WARY if design.floor is None and rule.careful(known) else design.floor
+        return replace(design, first=design.first or FIRST, floor=floor)
+    if isinstance(design, designs.Srs) and not design.replace:
+        return design
+    raise DesignError(
+        f"'{design.name}' cannot stop on what it sees",
+        rule="a stop rule needs waves, or srs without replacement",
+        hint="--design waves",
+    )
+
+
+def judge(
+    labelled: Labelled,
+    design: Design,
+    rule: StopRule,
+    *,
+    budget: int,
+    seed: int = 0,
+    level: float = 0.95,
+    loss: Loss = "squared",
+    truth: float | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Verdict:
+    """What a rule says about the labels so far: the first look that decides, or the last one.
+
+    A wave that is only half labelled is not looked at. Labels after the first look that decides change nothing.
+    """
+    looks = _until_settled(labelled, rule, after=0, level=level, loss=loss)
+    if not looks:
+        raise LabelError(
+            f"{counted(labelled.sample.draws, 'label')}, and the first wave is not complete",
+            rule="a stop rule looks after whole waves, so that when it looks does not depend on what it sees",
+            hint="label the rest of the wave",
+        )
+    at_stop = _first(labelled, looks[-1].labels)
+    found = estimate(at_stop, design, budget=budget, seed=seed, level=level, loss=loss, truth=truth, warnings=warnings)
+    return _conclude(rule, looks, found)
+
+
+def _until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
+    """The looks with more than ``after`` labels, up to the first that decides."""
+    metric = metrics_of(labelled.task, loss)[0]
+    found = []
+    for labels, value, interval in rule.read(labelled, rule.looks(labelled.sample), after=after, level=level):
+        moved = interval.map(lambda mean: on_scale(metric, mean))
+        found.append(Look(labels, on_scale(metric, value), moved))
+        if rule.settled(found[-1]):
+            break
+    return found
+
+
+def _conclude(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Verdict:
+    """The verdict, with the estimate under the interval that the rule went by."""
+    last = looks[-1]
+    decision = rule.settled(last)
+    guarded = found.guarded if last.interval == found.interval else None
+    return Verdict(
+        decision=decision or rule.unsettled(),
+        estimate=replace(found, interval=last.interval, guarded=guarded),
+        looks=tuple(looks),
+        aim=rule.aim,
+        more=0 if decision else more_labels(last, rule.shrink(last), found.population),
+    )
+
+
+def more_labels(look: Look, shrink: float, population: int) -> int:
+    """About how many more labels decide, if the interval shrinks with the root of the information; all, if none do."""
+    if shrink <= 0 or look.labels >= population:
+        return population - look.labels
+    information = clock(look.labels, population) / shrink**2
+    return max(1, math.ceil(information / (1 + information / population)) - look.labels)
+
+
+def _schedule(sample: Sample) -> tuple[int, ...]:
+    """Ends of the waves that are complete; a simple random sample is looked at as if it had the same waves."""
+    sizes = open_schedule(FIRST, sample.draws) if _is_srs(sample) else sample.constants["wave_sizes"]
+    return tuple(int(end) for end in np.cumsum(sizes) if end <= sample.draws)
+
+
+def _is_srs(sample: Sample) -> bool:
+    return sample.estimator == designs.Srs.estimator
+
+
+def _first(labelled: Labelled, draws: int) -> Labelled:
+    sample = labelled.sample.prefix(draws)
+    return Labelled(sample, labelled.losses[:draws], labelled.failed[:draws], labelled.task)
+
+
+def _believed_rare(frame: Frame) -> bool:
+    """Whether failures are believed to be rare before any label; errors have no scale of their own to say so."""
+    if frame.task != "classification":
+        return False
+    model: RiskModel = frame.memo(
+        "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+    )
+    return float(model.expected(model.linear(model.prior())).mean()) < RARE

@@ -1,0 +1,210 @@
+"""How much better one model is than another, in numbers and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fieldcheck.core.interval import Interval
+from fieldcheck.core.words import counted
+
+ASSUMES = "that the labels are right, and that the belief about who is right is about right where few labels were taken"
+
+
+SILENT = "how accurate either model is: only items on which they disagree were labelled (fieldcheck assess says that)"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the labels say about two models on one pool.
+
+    first, second
+        Names of the models.
+    value
+        How much better the first one is: its accuracy minus that of the second, or the mean squared error of the
+        second minus its own.
+    interval
+        For the difference on this pool.
+    future
+        For the difference on further items from the same source, many of them: wider, since this pool is a sample too.
+    labels, disagreements
+        Labelled items on which the two disagree, and all of these.
+    winner
+        The model that is better on this pool; None while that is undecided, or where they are equal.
+    decided
+        True where it was claimed which one is better, or where every disagreement is labelled.
+    more
+        Labels that would decide it, were the difference as it is estimated; 0 where these are enough.
+    truth
+        The difference where every label is known.
+    """
+
+    first: str
+    second: str
+    metric: Literal["accuracy", "mse"]
+    value: float
+    interval: Interval
+    future: Interval
+    standard_error: float
+    labels: int
+    disagreements: int
+    population: int
+    winner: str | None
+    decided: bool
+    more: int
+    truth: float | None = None
+
+    @property
+    def exact(self) -> bool:
+        """True where every disagreement is labelled, or there is none."""
+        return self.labels == self.disagreements
+
+    def sentence(self) -> str:
+        """The answer in words."""
+        pool = counted(self.population, "item")
+        if not self.disagreements:
+            return f"{self.first} and {self.second} say the same about all {pool} of this pool."
+        if self.winner is not None:
+            return self._claim()
+        if self.exact:
+            return f"{self.first} and {self.second} are equally good on this pool: {self._counted()}."
+        return (
+            f"Undecided which is better on this pool of {pool}: {self._compared()} is estimated at "
+            f"{self.value:+.4f} ({self._bounds(self.interval)}), {self._counted()}; {self._outlook()}."
+        )
+
+    def _claim(self) -> str:
+        loser = self.second if self.winner == self.first else self.first
+        low, high = sorted((abs(self.interval.low), abs(self.interval.high)))
+        bounds = "exactly" if self.exact else f"{self.interval.level:.0%} interval {low:.4f} to {high:.4f}"
+        what = "accuracy is higher" if self.metric == "accuracy" else "mean squared error is lower"
+        return (
+            f"{self.winner} is better than {loser} on this pool of {counted(self.population, 'item')}: "
+            f"its {what} by {abs(self.value):.4f} ({bounds}), {self._counted()}."
+        )
+
+    def _compared(self) -> str:
+        if self.metric == "accuracy":
+            return f"the accuracy of {self.first} minus that of {self.second}"
+        return f"the mean squared error of {self.second} minus that of {self.first}"
+
+    def _counted(self) -> str:
+        if self.exact:
+            return f"all {counted(self.disagreements, 'disagreement')} labelled"
+        return f"from {counted(self.labels, 'label')} of {counted(self.disagreements, 'disagreement')}"
+
+    def _outlook(self) -> str:
+        left = self.disagreements - self.labels
+        if not self.more:
+            return "it is decided when the labels that are still to come are there"
+        if self.more >= left:
+            return f"the other {counted(left, 'disagreement')} would have to be labelled too"
+        return f"about {counted(self.more, 'more label')} would decide it if the difference is as estimated"
+
+    def _bounds(self, interval: Interval) -> str:
+        return f"{interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f}"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The pair, and numbers with what they mean."""
+        rows = [
+            ("difference", self._compared()),
+            ("on this pool", f"{self.value:+.4f}, {self._bounds(self.interval)}: {self.interval.note}"),
+            ("on future data", f"{self.value:+.4f}, {self._bounds(self.future)}: {self.future.note}"),
+            ("standard error", f"{self.standard_error:.4g}"),
+        ]
+        if self.truth is not None:
+            inside = "inside" if self.truth in self.interval or self.exact else "OUTSIDE"
+            rows.insert(1, ("truth", f"{self.truth:+.4f} ({inside} the interval)"))
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "metric": self.metric,
+            "value": self.value,
+            "interval": self.interval.to_dict(),
+            "future_interval": self.future.to_dict(),
+            "standard_error": None if math.isnan(self.standard_error) else self.standard_error,
+            "labels": self.labels,
+            "disagreements": self.disagreements,
+            "winner": self.winner,
+            "decided": self.decided,
+            "more_labels": self.more,
+            "truth": self.truth,
+            "sentence": self.sentence(),
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two or more models on one pool.
+
+    differences
+        One per pair of models.
+    contested
+        Items on which not all models say the same.
+    """
+
+    differences: tuple[Difference, ...]
+    labels: int
+    contested: int
+    population: int
+    budget: int
+    seed: int
+    certify: bool
+    warnings: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def decided(self) -> bool:
+        """True where every pair is."""
+        return all(difference.decided for difference in self.differences)
+
+    def sentence(self) -> str:
+        """The answer in words, one sentence per pair."""
+        return "\n".join(difference.sentence() for difference in self.differences)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """How it was made, what it assumes, and what it does not say."""
+        rows = [row for difference in self.differences for row in difference.facts()]
+        agree = self.population - self.contested
+        return [
+            *rows,
+            ("labels", f"{self.labels:,} of {counted(self.contested, 'item')} on which the models do not all agree"),
+            ("not labelled", f"{counted(agree, 'item')} on which all models say the same: the difference there is 0"),
+            ("rule", self._rule()),
+            ("assumes", ASSUMES),
+            ("says nothing of", SILENT),
+            ("seed", str(self.seed)),
+        ]
+
+    def _rule(self) -> str:
+        if self.certify:
+            return "looked at after every wave, with critical values that make up for it"
+        return f"one look, after {counted(min(self.budget, self.contested), 'label')}"
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.facts())
+        lines = [self.sentence(), *(f"  {name:<{width}}  {words}" for name, words in self.facts())]
+        return "\n".join([*lines, *(f"  warning: {text}" for text in self.warnings)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "differences": [difference.to_dict() for difference in self.differences],
+            "labels": self.labels,
+            "contested": self.contested,
+            "population": self.population,
+            "budget": self.budget,
+            "seed": self.seed,
+            "certify": self.certify,
+            "decided": self.decided,
+            "assumes": ASSUMES,
+            "says_nothing_of": SILENT,
+            "warnings": list(self.warnings),
+            "versions": dict(self.versions),
+        }

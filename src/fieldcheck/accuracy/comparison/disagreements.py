@@ -1,0 +1,269 @@
+"""Several models on the same items: where they disagree, and which of these items to label."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.accuracy.comparison.matching import aligned
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.rng import stream
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
+from fieldcheck.numerics.regression.disagreement import ClassDuel, Duel, ValueDuel
+from fieldcheck.numerics.sampling.draws import permutation
+from fieldcheck.numerics.sampling.inclusion import wave_inclusion
+from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
+from fieldcheck.numerics.sampling.schedule import open_schedule, schedule
+
+FLOOR = 0.2
+"""Share of the chances that is the same for all disagreements."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two of the models.
+
+    first, second
+        Which ones, counted from 0.
+    members
+        Positions among the contested items where these two disagree.
+    """
+
+    first: int
+    second: int
+    members: IntArray
+    duel: Duel
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """The items on which the models do not all say the same.
+
+    pools
+        One per model, all in the order of the first.
+    items
+        Positions of the contested items in the pools.
+    """
+
+    pools: tuple[Pool, ...]
+    names: tuple[str, ...]
+    items: IntArray
+    pairs: tuple[Pair, ...]
+
+    @classmethod
+    def of(cls, pools: Sequence[Pool]) -> Contest:
+        """Match the pools by id and find where their predictions differ."""
+        if len(pools) < 2:
+            raise PoolError("one pool", rule="a comparison needs the predictions of two models or more")
+        matched = (pools[0], *(aligned(pools[0], other) for other in pools[1:]))
+        said = _predictions(matched)
+        items = np.flatnonzero(np.any(said != said[0], axis=0))
+        chosen = [pool.confidence if pool.confidence is None else pool.confidence[items] for pool in matched]
+        pairs = tuple(
+            _pair(first, second, said[:, items], confidence=chosen, task=pools[0].task)
+            for first, second in itertools.combinations(range(len(pools)), 2)
+        )
+        return cls(matched, _names(pools), items, pairs)
+
+    @property
+    def task(self) -> Task:
+        return self.pools[0].task
+
+    @property
+    def population(self) -> int:
+        return len(self.pools[0])
+
+    def digest(self) -> str:
+        """A fingerprint of the items and what all models said about them."""
+        named = [["confidence"] if pool.confidence is not None else [] for pool in self.pools]
+        return "-".join(pool.digest(names) for pool, names in zip(self.pools, named, strict=True))
+
+    def true_losses(self) -> FloatArray:
+        """One row per model, one column per contested item; the truth of every pool must be known, and be one."""
+        losses = np.array([pool.losses() for pool in self.pools])
+        said = _predictions(self.pools)
+        for pair in self.pairs:
+            split = (said[pair.first] == said[pair.second]) & (losses[pair.first] != losses[pair.second])
+            if split.any():
+                item = self.pools[0].id_of(int(np.argmax(split)))
+                raise PoolError(
+                    f"{self.names[pair.first]} and {self.names[pair.second]} say the same about {int(split.sum()):,} "
+                    f"items, and only one of them is right, first '{item}'",
+                    rule="an item has one truth, whichever model is judged by it",
+                    hint="the same column of truth in both files",
+                )
+        return losses[:, self.items]
+
+    def moments(self, beliefs: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Of every contested item: where it stands in the order to spread over, and the variance of its gains."""
+        order, spread = np.zeros(len(self.items)), np.zeros(len(self.items))
+        for pair, belief in zip(self.pairs, beliefs, strict=True):
+            mean, variance = pair.duel.moments(belief)
+            order[pair.members] += mean
+            spread[pair.members] += variance
+        return order, spread
+
+    def fit(self, items: IntArray, losses: FloatArray) -> list[FloatArray]:
+        """What is believed about every pair after labels of some contested items.
+
+        losses
+            One row per model, one column per contested item; infinite where an item cannot be labelled.
+        """
+        return [pair.duel.fit(*gains_of(pair, items, losses)) for pair in self.pairs]
+
+
+def gains_of(pair: Pair, items: IntArray, losses: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Those labelled items on which this pair disagrees, as positions among its members, and the gains there."""
+    place = np.full(losses.shape[1], -1, dtype=np.int64)
+    place[pair.members] = np.arange(len(pair.members))
+    there = items[(place[items] >= 0) & np.isfinite(losses[0, items])]
+    return place[there], losses[pair.second, there] - losses[pair.first, there]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Contested items to label, in waves.
+
+    items
+        Positions among the contested items, in the order to label them.
+    sizes
+        One per wave.
+    beliefs
+        One per wave: the coefficients of all pairs that it was drawn with.
+    complete
+        False when further waves wait for the labels of these.
+    """
+
+    items: IntArray
+    sizes: tuple[int, ...]
+    beliefs: tuple[FloatArray, ...]
+    complete: bool
+
+    @classmethod
+    def nothing(cls) -> Drawn:
+        """Before the first wave, and for models that never disagree."""
+        return cls(np.zeros(0, dtype=np.int64), (), (), complete=True)
+
+
+def draw(contest: Contest, losses: FloatArray | None, *, budget: int, seed: int, first: int | None = None) -> Drawn:
+    """The items to label, as far as the labels allow; the parameters are those of ``waves``."""
+    drawn = Drawn.nothing()
+    for drawn in waves(contest, losses, budget=budget, seed=seed, first=first):  # noqa: B007 -- the last one counts
+        pass
+    return drawn
+
+
+def waves(
+    contest: Contest, losses: FloatArray | None, *, budget: int, seed: int, first: int | None = None
+) -> Iterator[Drawn]:
+    """What is drawn after each wave, as far as the labels allow: a pure function of what is given.
+
+    losses
+        One row per model, one column per contested item; nan where the label is not known yet, infinite where it never
+        will be.
+    first
+        Size of the first wave of a comparison that may stop after any wave; left out, waves are laid out for the
+        budget.
+    """
+    known = np.full((len(contest.pools), len(contest.items)), np.nan) if losses is None else losses
+    planned = _planned(len(contest.items), budget, first)
+    drawn = Drawn.nothing()
+    for number, count in enumerate(planned):
+        if np.isnan(known[:, drawn.items]).any():
+            return
+        beliefs = contest.fit(drawn.items, known)
+        drawn = Drawn(
+            np.concatenate([drawn.items, _wave(contest, beliefs, drawn.items, count, rng=(seed, number))]),
+            (*drawn.sizes, count),
+            (*drawn.beliefs, np.concatenate(beliefs)),
+            complete=number + 1 == len(planned),
+        )
+        yield drawn
+
+
+def _planned(contested: int, budget: int, first: int | None) -> list[int]:
+    if first is not None:
+        return open_schedule(first, min(budget, contested)) if contested else []
+    return schedule(budget) if budget < contested else [contested] * (contested > 0)
+
+
+def _wave(
+    contest: Contest, beliefs: Sequence[FloatArray], before: IntArray, count: int, *, rng: tuple[int, int]
+) -> IntArray:
+    """The items of one wave, in random order."""
+    seed, number = rng
+    drawn = np.zeros(len(contest.items), dtype=bool)
+    drawn[before] = True
+    order, _ = contest.moments(beliefs)
+    inclusion = _inclusion(contest, beliefs, drawn, count)
+    left = np.flatnonzero(~drawn)
+    sure, rest = left[inclusion[left] >= 1.0], left[inclusion[left] < 1.0]
+    if len(sure) < count:
+        rest = rest[np.argsort(order[rest], kind="stable")]
+        sure = np.concatenate([sure, rest[ordered_pivotal(inclusion[rest], stream(seed, "compare", number))]])
+    return sure[permutation(stream(seed, "compare", "order", number), len(sure))].astype(np.int64)
+
+
+def _inclusion(contest: Contest, beliefs: Sequence[FloatArray], drawn: BoolArray, count: int) -> FloatArray:
+    order, spread = contest.moments(beliefs)
+    return wave_inclusion(order, spread, drawn, count, objective="estimate", floor=FLOOR, certain=0.0)
+
+
+def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> FloatArray:
+    """One per contested item: the probability that it is among the first ``labels`` draws, and labelled.
+
+    A first part of a wave, in its random order, is a smaller wave; so is what could be labelled of it, if what could
+    not is like the rest.
+
+    lost
+        One per contested item: True where it cannot be labelled.
+    """
+    missed, before = np.ones(len(contest.items)), np.zeros(len(contest.items), dtype=bool)
+    start = 0
+    for row, count in zip(drawn.beliefs, drawn.sizes, strict=True):
+        here = drawn.items[start : min(start + count, labels)]
+        share = np.count_nonzero(~lost[here]) / count
+        missed *= 1 - _inclusion(contest, _split(contest, row), before, count) * share
+        before[here] = True
+        start += count
+    return 1 - missed
+
+
+def _split(contest: Contest, row: FloatArray) -> list[FloatArray]:
+    """The coefficients of each pair."""
+    nothing = np.zeros(0, dtype=np.int64)
+    widths = [len(pair.duel.fit(nothing, np.zeros(0))) for pair in contest.pairs]
+    return np.split(row, np.cumsum(widths)[:-1])
+
+
+def _pair(
+    first: int, second: int, said: npt.NDArray[Any], *, confidence: Sequence[FloatArray | None], task: Task
+) -> Pair:
+    members = np.flatnonzero(said[first] != said[second])
+    if task == "regression":
+        return Pair(first, second, members, ValueDuel((said[first] - said[second])[members]))
+    own, rival = (None if (c := confidence[at]) is None else c[members] for at in (first, second))
+    return Pair(first, second, members, ClassDuel.of(own, rival, len(members)))
+
+
+def _predictions(pools: Sequence[Pool]) -> npt.NDArray[Any]:
+    """One row per model: values, or codes that mean the same class in every row."""
+    for pool in pools:
+        if pool.predictions is None:
+            raise PoolError(f"'{pool.name}' has no predictions", rule="disagreements are found by what the models said")
+    if pools[0].task == "regression":
+        return np.array([pool.predictions for pool in pools], dtype=np.float64)
+    code = {name: at for at, name in enumerate(dict.fromkeys(name for pool in pools for name in pool.classes))}
+    return np.array([np.array([code[name] for name in pool.classes])[pool.predictions] for pool in pools])
+
+
+def _names(pools: Sequence[Pool]) -> tuple[str, ...]:
+    """Names that tell the models apart."""
+    names = [pool.name for pool in pools]
+    return tuple(name if names.count(name) == 1 else f"{name} ({at + 1})" for at, name in enumerate(names))

@@ -1,0 +1,246 @@
+"""A new version of a model, judged by the labels of an earlier campaign and a few more.
+
+Labels belong to items, and so do the chances with which these were drawn: both stay valid for any model that has not
+seen the labels. The new version's risk is fitted to all labels, judged by its own predictions, and a top-up wave goes
+where that risk says. An item's chance to be labelled is then ``1 - (1 - π_old)(1 - π_top)``.
+
+A version that was trained or tuned on these labels is right on them because it has seen them: no estimate from them
+holds, and none is made.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
+from fieldcheck.accuracy.comparison.matching import aligned
+from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.core.errors import BudgetError, SampleError
+from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.measures import failure_threshold
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.rng import stream
+from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.core.versions import versions
+from fieldcheck.core.words import counted
+from fieldcheck.numerics.regression.assisted import assisted
+from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
+from fieldcheck.numerics.sampling.draws import permutation
+from fieldcheck.numerics.sampling.inclusion import wave_inclusion
+from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
+from fieldcheck.sources import load_pool
+
+FLOOR = 0.2
+
+
+TOP_UP = 0.25
+
+
+DESIGN = "waves"
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """Labels of an earlier campaign, as the new version sees them.
+
+    items
+        Positions in the pool of the new version, one per label, in the order they were labelled.
+    losses
+        Of the new version, one per label.
+    chance
+        One per item of the pool: the probability that the earlier campaign drew it.
+    """
+
+    items: IntArray
+    losses: FloatArray
+    chance: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class TopUp:
+    """Further items to label.
+
+    items
+        Positions in the pool, in the order to label them.
+    belief
+        What was believed about the new version when they were drawn.
+    """
+
+    items: IntArray
+    belief: Belief
+
+    @classmethod
+    def none(cls, model: RiskModel) -> TopUp:
+        """No further items."""
+        return cls(np.zeros(0, dtype=np.int64), model.prior())
+
+
+def old_chances(labelled: Labelled) -> FloatArray:
+    """One per item of the old pool: the probability that the earlier campaign drew it.
+
+    Known for simple random sampling without replacement and for ``waves``; other techniques draw with replacement, or
+    by strata and groups whose chances do not carry over to another model.
+    """
+    sample = labelled.sample
+    if sample.estimator == "model_assisted":
+        return Fit.of(labelled).chance
+    if sample.estimator == "mean" and not sample.constants["replacement"].any():
+        return np.full(sample.population, sample.draws / sample.population)
+    raise SampleError(
+        f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
+        rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
+        hint="begin a new campaign with --design waves: its labels can be re-used",
+    )
+
+
+def risk_of(frame: Frame) -> RiskModel:
+    """The prior for the new version's losses."""
+    return frame.memo("risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
+
+
+def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> TopUp:
+    """Where further labels tell most about the new version, among the items that have none."""
+    model = risk_of(frame)
+    if not 0 <= count <= frame.size - len(carried.items):
+        raise BudgetError(
+            f"a top-up of {counted(count, 'label')}",
+            rule=f"{counted(frame.size - len(carried.items), 'item has', 'items have')} no label yet",
+            hint=f"--top-up {round(TOP_UP * len(carried.items))}",
+        )
+    if not count:
+        return TopUp.none(model)
+    belief = model.fit(carried.items, carried.losses)
+    linear, inclusion = model.linear(belief), _inclusion(model, belief, carried, count)
+    left = np.ones(frame.size, dtype=bool)
+    left[carried.items] = False
+    sure = np.flatnonzero(left & (inclusion >= 1.0))
+    rest = np.flatnonzero(left & (inclusion < 1.0))
+    if len(sure) < count:
+        rest = rest[np.argsort(linear[rest], kind="stable")]
+        sure = np.concatenate([sure, rest[ordered_pivotal(inclusion[rest], stream(seed, "reuse"))]])
+    return TopUp(sure[permutation(stream(seed, "reuse", "order"), len(sure))].astype(np.int64), belief)
+
+
+def _inclusion(model: RiskModel, belief: Belief, carried: Carried, count: int) -> FloatArray:
+    expected = model.expected(model.linear(belief))
+    drawn = np.zeros(len(expected), dtype=bool)
+    drawn[carried.items] = True
+    spread = model.spread(expected)
+    return wave_inclusion(expected, spread, drawn, count, objective="estimate", floor=FLOOR, certain=0.0)
+
+
+def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, limit: float) -> Fit:
+    """The fit to all labels.
+
+    losses
+        Of the new version on the first items of the top-up: a first part of it, in its random order, is a smaller one.
+        Infinite where an item cannot be labelled.
+    limit
+        Absolute error over which an item counts as a failure.
+    """
+    model = risk_of(frame)
+    known, chance = np.isfinite(losses), carried.chance
+    if known.any():
+        inclusion = _inclusion(model, top.belief, carried, len(top.items)) * (np.count_nonzero(known) / len(top.items))
+        chance = 1 - (1 - chance) * (1 - inclusion)
+    items = np.concatenate([carried.items, top.items[: len(losses)][known]])
+    everything = np.concatenate([carried.losses, losses[known]])
+    found = assisted(model, items, everything, chance=chance)
+    labelled = Labelled(
+        Sample(frame.size, items, "model_assisted", frame=frame), everything, everything > limit**2, frame.task
+    )
+    return Fit(labelled, model, found.expected, chance, found.value, found.seen, found.foreseen, audit=math.nan)
+
+
+def reuse(
+    old: Labelled,
+    new: Pool | str | Path,
+    *,
+    labels_unseen: bool,
+    old_pool: Pool | None = None,
+    top_up: float = TOP_UP,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Estimate:
+    """Simulate the re-use of labels for a new version whose truth is known, and show the estimate beside the truth.
+
+    old
+        A campaign of ``waves`` or ``srs`` on the predictions of the old version.
+    labels_unseen
+        Say so: the new version was neither trained nor tuned on these labels.
+    old_pool
+        What the labels were drawn from; left out, the new pool has the same items in the same order.
+    top_up
+        Further labels, as a share of the old ones.
+    """
+    require_unseen(labels_unseen)
+    pool = load_pool(new) if old_pool is None else aligned(old_pool, load_pool(new))
+    truth = pool.losses()
+    items = old.sample.items
+    carried = Carried(items, truth[items], old_chances(old))
+    frame = frame_of(pool)
+    top = draw_top_up(frame, carried, round(top_up * len(items)), seed=seed)
+    fit = pooled(frame, carried, top, truth[top.items], limit=failure_limit(pool))
+    return explained(fit, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
+
+
+def require_unseen(labels_unseen: bool) -> None:
+    """Refuse to claim anything about a version that may have seen the labels."""
+    if not labels_unseen:
+        raise SampleError(
+            "it is not said whether the new version was trained or tuned on these labels",
+            rule="a model is right on labels that it has seen: an estimate from them would be too good",
+            hint="--labels-unseen if it has not seen them; otherwise begin a new campaign on items it has not seen",
+        )
+
+
+def frame_of(pool: Pool) -> Frame:
+    """What is known about the new version's predictions."""
+    return pool.frame(auxiliary_names(build_design(DESIGN), pool))
+
+
+def failure_limit(pool: Pool) -> float:
+    """Absolute error over which an item is a failure; of classes, any error is."""
+    return failure_threshold(pool, None) if pool.task == "regression" else 0.0
+
+
+def explained(
+    fit: Fit,
+    pool: Pool,
+    *,
+    seed: int,
+    level: float,
+    reused: int,
+    truth: float | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Estimate:
+    """The fit as an estimate of the new version's accuracy, with what it rests on."""
+    metric = metrics_of(pool.task, "squared")[0]
+    design = build_design(DESIGN)
+    return Estimate(
+        metric=metric,
+        value=on_scale(metric, fit.value),
+        interval=fit.interval(level).map(lambda mean: on_scale(metric, mean)),
+        standard_error=math.sqrt(fit.variance),
+        labels=fit.labels,
+        failures=fit.labelled.failures,
+        population=len(pool),
+        task=pool.task,
+        design=f"{DESIGN}, {counted(reused, 'label')} re-used",
+        design_title=f"{design.title}, after labels of an earlier version",
+        paper=design.paper,
+        auxiliary="+".join(auxiliary_names(design, pool)) or "none",
+        budget=fit.labels,
+        seed=seed,
+        mean_loss=fit.value,
+        truth=None if truth is None else on_scale(metric, truth),
+        guarded=fit.guarded(level).map(lambda mean: on_scale(metric, mean)),
+        warnings=(*warnings, f"holds only if {pool.name} was neither trained nor tuned on the labels that are re-used"),
+        versions=versions(),
+    )

@@ -1,0 +1,84 @@
+"""What every technique is: a pure function of the frame, the labels so far, and a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.sample import Sample
+from fieldcheck.core.types import FloatArray
+
+
+@runtime_checkable
+class Design(Protocol):
+    """A way to choose items to label.
+
+    name
+        The word on the command line.
+    title, paper
+        For people: what it is called, and where it comes from.
+    needs
+        ``"nothing"``, ``"auxiliary"`` or ``"activations"``.
+
+    A design may also have a ``caveat``: one sentence that ``fieldcheck designs`` puts after its first line.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    needs: ClassVar[str]
+    estimator: ClassVar[str]
+
+    def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
+        """The sample as far as the labels allow.
+
+        losses
+            One per item of the pool, nan where the label is not known yet; None when there are no labels. Only
+            adaptive designs look at it, and only at items that they have drawn: the same labels give the same sample,
+            however often and in however many steps it is asked for.
+        frame
+            May hold more auxiliary variables than this design names (``auxiliaries_of``): it does not look at those.
+        """
+        ...
+
+
+HELPFUL = ("confidence", "symmetry", "member", "dsa", "lsa", "knn_disagreement", "vae", "sae")
+"""Auxiliary variables that ``auto`` takes, where the pool has them."""
+
+
+def auxiliary_of(design: Design) -> str:
+    """The auxiliary variable that a design uses, or ``none``."""
+    return str(getattr(design, "auxiliary", "none"))
+
+
+def auxiliaries_of(design: Design, have: Collection[str]) -> list[str]:
+    """The columns behind it: ``a+b`` are two, ``auto`` all of these that are known to help, ``none`` none."""
+    name = auxiliary_of(design)
+    if design.needs != "auxiliary" or name == "none":
+        return []
+    if name == "auto":
+        return [one for one in HELPFUL if one in have]
+    return [one.strip().lower() for one in name.split("+")]
+
+
+def spec(design: Design) -> str:
+    """The design as it is written on the command line, with the parameters that are not at their default."""
+    given = [(f.name, getattr(design, f.name), f.default) for f in fields(design) if f.name != "auxiliary"]  # type: ignore[arg-type]
+    changed = ",".join(f"{name}={_word(value)}" for name, value, default in given if value != default)
+    return f"{design.name}:{changed}" if changed else design.name
+
+
+def _word(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def unreachable_warning(items: int, population: int) -> tuple[str, ...]:
+    """What to say when some items can never be drawn, so that failures among them are never seen."""
+    if not items:
+        return ()
+    return (
+        f"{items:,} of {population:,} items can never be drawn because their auxiliary variable is zero: "
+        "the estimate leaves out what fails among them (a floor above 0 mends it)",
+    )

@@ -1,0 +1,97 @@
+"""Confidence-stratified sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fieldcheck.core.errors import DesignError
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.rng import stream
+from fieldcheck.core.sample import Sample
+from fieldcheck.core.types import FloatArray
+from fieldcheck.numerics.sampling.allocation import allocate
+from fieldcheck.numerics.sampling.partition import Partition, cut
+from fieldcheck.numerics.sampling.stratified import stratified_draw
+
+
+@dataclass(frozen=True)
+class Css:
+    """Cut the pool into three strata by confidence and label mostly the least confident fifth.
+
+    Good when the model is confident where it is right. Where it is confident and wrong, most failures hide in the
+    stratum that gets the fewest labels, and it does worse than simple random sampling.
+
+    auxiliary
+        What to sort by; the paper sorts by confidence, and also tried surprise. Regression has no confidence: name
+        another.
+    shares
+        Size of each stratum in percent of the pool, safest first.
+    allocation
+        Share of the labels for each stratum in percent, or ``proportional`` to its size.
+    """
+
+    name: ClassVar[str] = "css"
+    title: ClassVar[str] = "Confidence-stratified sampling"
+    paper: ClassVar[str] = "Li et al., Boosting operational DNN testing efficiency through conditioning, ESEC/FSE 2019"
+    needs: ClassVar[str] = "auxiliary"
+    estimator: ClassVar[str] = "stratified"
+
+    auxiliary: str = "confidence"
+    shares: str = "80/10/10"
+    allocation: str = "20/40/40"
+
+    def __post_init__(self) -> None:
+        shares = _percentages(self.shares, "shares")
+        if self.allocation != "proportional" and len(_percentages(self.allocation, "allocation")) != len(shares):
+            raise DesignError(
+                f"css: {len(shares)} shares '{self.shares}' but allocation '{self.allocation}'",
+                rule="one percentage of the labels per stratum",
+                hint="css:shares=80/10/10,allocation=20/40/40, or allocation=proportional",
+            )
+
+    def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
+        enough = min(budget, self.shares.count("/") + 1)
+        strata, wanted = frame.memo(
+            ("css", self.auxiliary, self.shares, self.allocation, enough),
+            lambda: self._strata(frame, budget),
+        )
+        counts = allocate(budget, strata.sizes, wanted)
+        items, stratum = stratified_draw(strata, counts, stream(seed, "css"))
+        return Sample(
+            frame.size,
+            items,
+            self.estimator,
+            per_draw={"stratum": stratum},
+            constants={"stratum_sizes": strata.sizes.astype(np.float64)},
+            prefix_valid=True,
+        )
+
+    def _strata(self, frame: Frame, budget: int) -> tuple[Partition, FloatArray]:
+        """Strata and what each gets; with fewer labels than strata the riskiest are merged: none is left out."""
+        shares = _percentages(self.shares, "shares")
+        labels = shares if self.allocation == "proportional" else _percentages(self.allocation, "allocation")
+        ends = np.rint(np.cumsum(shares) * frame.size).astype(int).tolist()
+        order = np.argsort(frame.chi(self.auxiliary), kind="stable").astype(np.int64, copy=False)
+        wanted = [w for w, a, b in zip(labels, [0, *ends[:-1]], ends, strict=True) if b > a]
+        groups = list(cut(order, ends).members)
+        while len(groups) > budget:
+            last, share = groups.pop(), wanted.pop()
+            groups[-1], wanted[-1] = np.concatenate([groups[-1], last]), wanted[-1] + share
+        return Partition(tuple(groups)), np.array(wanted)
+
+
+def _percentages(text: str, what: str) -> FloatArray:
+    try:
+        values = np.array([float(part) for part in text.split("/")])
+    except ValueError:
+        values = np.array([-1.0])
+    if np.any(values < 0) or not 99.9 <= values.sum() <= 100.1:
+        raise DesignError(
+            f"css: {what} '{text}' are not percentages that add up to 100",
+            rule="numbers between slashes, one per stratum, safest first",
+            hint="css:shares=80/10/10,allocation=20/40/40",
+        )
+    return np.asarray(values / values.sum())

@@ -1,0 +1,55 @@
+"""From labelled samples to the mean loss of the pool. A new one is a file here and a line in the registry."""
+
+from __future__ import annotations
+
+from fieldcheck.accuracy.estimators.adaptive import Adaptive
+from fieldcheck.accuracy.estimators.base import Estimator, MeanLoss
+from fieldcheck.accuracy.estimators.hansen_hurwitz import HansenHurwitz
+from fieldcheck.accuracy.estimators.mean import Mean
+from fieldcheck.accuracy.estimators.model_assisted import Fit, ModelAssisted
+from fieldcheck.accuracy.estimators.representative import Representative
+from fieldcheck.accuracy.estimators.rhc import RaoHartleyCochran
+from fieldcheck.accuracy.estimators.stratified import Stratified
+from fieldcheck.core.errors import SampleError
+from fieldcheck.core.registry import Registry
+from fieldcheck.core.sample import Labelled
+
+__all__ = [
+    "Adaptive",
+    "Fit",
+    "HansenHurwitz",
+    "Mean",
+    "ModelAssisted",
+    "RaoHartleyCochran",
+    "Representative",
+    "Stratified",
+    "estimate",
+    "registry",
+]
+
+
+registry: Registry[Estimator] = Registry(
+    "estimator",
+    "fieldcheck.estimators",
+    Mean,
+    Representative,
+    Stratified,
+    HansenHurwitz,
+    RaoHartleyCochran,
+    Adaptive,
+    ModelAssisted,
+)
+
+
+def estimate(labelled: Labelled, *, estimator: str | None = None, level: float = 0.95) -> MeanLoss:
+    """The mean loss, by the estimator of the design unless another is named; a wrong pair is refused."""
+    sample = labelled.sample
+    chosen = registry.build(estimator or sample.estimator)
+    carried = {*sample.per_draw, *sample.constants}
+    if not chosen.needs <= carried:
+        raise SampleError(
+            f"estimator '{chosen.name}' does not fit this sample: no {', '.join(sorted(chosen.needs - carried))}",
+            rule="a sample is estimated with the probabilities it was drawn with",
+            hint=f"estimator '{sample.estimator}', which belongs to the design",
+        )
+    return chosen.estimate(labelled, level=level)

@@ -1,0 +1,42 @@
+"""The plain mean of a simple random sample."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.core.interval import Interval
+from fieldcheck.core.sample import Labelled
+from fieldcheck.numerics.intervals import clopper_pearson, hypergeometric, srs_mean
+
+
+class Mean:
+    """Mean loss, variance ``s²/n`` with replacement and ``(1 - n/N) s²/n`` without.
+
+    Classification has an exact interval: hypergeometric without replacement, Clopper-Pearson with it. Wilson's covers
+    .918 instead of .95 for a model that is 99 % accurate at 50 labels.
+    """
+
+    name: ClassVar[str] = "mean"
+    needs: ClassVar[frozenset[str]] = frozenset({"replacement"})
+
+    def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
+        replacement = bool(labelled.sample.constants["replacement"][0])
+        return mean_loss(labelled, level=level, population=None if replacement else labelled.sample.population)
+
+
+def mean_loss(labelled: Labelled, *, level: float, population: int | None) -> MeanLoss:
+    """The estimate from a simple random sample; ``population`` None means with replacement."""
+    losses, n = labelled.losses, labelled.sample.draws
+    left = 1.0 if population is None else 1.0 - n / population
+    variance = left * float(losses.var(ddof=1)) / n if n > 1 else float("nan")
+    if labelled.task == "regression":
+        low, high = srs_mean(losses, population, level=level)
+        bounds = Interval(low, high, level, "asymptotic", "gamma, one unseen loss")
+    elif population is None:
+        low, high = clopper_pearson(int(losses.sum()), n, level=level)
+        bounds = Interval(low, high, level, "exact", "Clopper-Pearson")
+    else:
+        low, high = hypergeometric(int(losses.sum()), n, population, level=level)
+        bounds = Interval(low, high, level, "exact", "hypergeometric")
+    return MeanLoss(float(losses.mean()), variance, bounds)

@@ -1,0 +1,11 @@
+"""From a model and inputs to a pool: predictions, auxiliary variables, and the activations of a layer."""
+
+from __future__ import annotations
+
+from fieldcheck.accuracy.predict.activations import ActivationsFile
+from fieldcheck.accuracy.predict.predict import predict
+from fieldcheck.accuracy.predict.predictions_only import from_predictions
+from fieldcheck.files.whole import whole_file
+from fieldcheck.models import Opening, Preparation, opened
+
+__all__ = ["ActivationsFile", "Opening", "Preparation", "from_predictions", "opened", "predict", "whole_file"]

@@ -1,0 +1,347 @@
+"""A labelling project that runs for days, with several people: ask, tell, estimate."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from fieldcheck import sources
+from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
+from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
+from fieldcheck.campaign.creation import all_classes, begin, campaign_design
+from fieldcheck.campaign.drawing import drawn_event
+from fieldcheck.campaign.labels import checked_key, checked_text, checked_words, read_label, unknown_item
+from fieldcheck.campaign.people import spelt
+from fieldcheck.campaign.places import file_to_be, place_of, pool_file
+from fieldcheck.campaign.sayings import EFFORTLESS, SAYING, Saying, new_key, said, same
+from fieldcheck.campaign.settings import INTERNAL, Settings
+from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.campaign.stores import file_of, open_store
+from fieldcheck.campaign.stores.base import Event, Happening, Store
+from fieldcheck.campaign.view import Findings
+from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
+from fieldcheck.core.label import Answer, is_lost
+from fieldcheck.core.measures import failure_threshold
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.types import Loss
+from fieldcheck.core.versions import versions
+
+SEARCHED = 5_000
+"""Ids of the pool that are searched for a similar one."""
+
+
+class Campaign(Findings):
+    """A labelling project over a store: the events there are all that it is, and this object is a view of them.
+
+    What changes it is here; what it says is in ``Findings``, and how its events are kept in ``Journal``.
+    """
+
+    @classmethod
+    def create(  # noqa: PLR0913 -- one parameter per option of a campaign, all but two by name
+        cls,
+        storage: str | Path | Store,
+        pool: Pool | str | Path,
+        design: Design | str = "waves",
+        *,
+        objective: str | None = None,
+        budget: int | None = None,
+        seed: int = 0,
+        auxiliary: str | None = None,
+        items: str | Path = "",
+        loss: Loss = "squared",
+        threshold: float | None = None,
+        activations: npt.NDArray[Any] | None = None,
+        pool_options: Mapping[str, Any] | None = None,
+        title: str = "",
+        labels_per_item: int = 1,
+        lease_seconds: float = 600.0,
+        more_classes: Sequence[str] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> Campaign:
+        """Start a campaign and choose its first items.
+
+        storage
+            A file, ``postgresql://...``, or a store.
+        objective
+            What waves aim at: ``estimate``, ``balanced`` or ``expose``.
+        budget
+            Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
+        items
+            Folder of the items' files.
+        pool_options
+            How to read the pool from its file: arguments of ``sources.load``.
+        labels_per_item
+            From so many different people, before an item is done; as many may have it at once.
+        lease_seconds
+            For so long an item that was asked for is kept for whoever asked.
+        more_classes
+            That a label may name beside those of the pool.
+        """
+        options = dict(pool_options or {})
+        loaded = pool if isinstance(pool, Pool) else sources.load(pool, **options)
+        origin = loaded.origin.file if isinstance(pool, Pool) else pool
+        pool_place, items_place = (place_of(one, file_to_be(storage)) for one in (origin, items))
+        chosen = campaign_design(design, auxiliary, objective=objective, budget=budget)
+        settings = Settings(
+            title=title.strip() or loaded.name,
+            design=spec(chosen),
+            auxiliary=auxiliary_of(chosen),
+            objective=str(getattr(chosen, "objective", "")),
+            budget=budget,
+            seed=seed,
+            task=loaded.task,
+            loss=loss,
+            threshold=failure_threshold(loaded, threshold) if loaded.task == "regression" else 0.5,
+            population=len(loaded),
+            classes=all_classes(loaded, more_classes),
+            labels_per_item=labels_per_item,
+            lease_seconds=float(lease_seconds),
+            pool_digest=loaded.digest(auxiliary_names(chosen, loaded)),
+            pool_options=options,
+            versions=versions(),
+            pool_file=pool_place.recorded,
+            pool_beside=pool_place.beside,
+            items=items_place.recorded,
+            items_beside=items_place.beside,
+        )
+        loaded.check_budget(settings.most)
+        sample = chosen.draw(frame_for(loaded, chosen, activations), None, budget=settings.most, seed=seed)
+        store = storage if isinstance(storage, Store) else open_store(storage, create=True)
+        with _closed_on_error(store):
+            begin(store, settings, loaded, sample, at=clock())
+            return cls(store, loaded, clock=clock)
+
+    @classmethod
+    def open(
+        cls,
+        storage: str | Path | Store,
+        *,
+        pool: Pool | str | Path | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Campaign:
+        """Go on with a campaign.
+
+        pool
+            Left out, it is looked for where it was, and where it was as seen from the campaign's file. A file that is
+            named is remembered.
+        """
+        store = storage if isinstance(storage, Store) else open_store(storage)
+        with _closed_on_error(store):
+            campaign = cls(store, pool, clock=clock)
+            if isinstance(pool, str | Path):
+                campaign._remember(Path(pool))
+            return campaign
+
+    def _remember(self, pool: Path) -> None:
+        """Where the pool is now, for whoever opens the campaign next; where nothing can be written, they are told."""
+        file = file_of(self._store)
+        place = place_of(pool, file)
+
+        def step(state: State) -> None:
+            found = pool_file(state, file)
+            if found is None or found.resolve() != pool.resolve():
+                data = {"pool_file": place.recorded, "pool_beside": place.beside}
+                self._append([Event("moved", INTERNAL + new_key(), at=self._clock(), data=data)])
+
+        with contextlib.suppress(StoreError):
+            self._decided(step)
+
+    def ask(self, by: str = "", *, n: int = 1) -> list[str]:
+        """Items for somebody to label, at most ``n``; they are theirs for as long as the lease lasts.
+
+        First those that are theirs already, then those that want more people, in the order of the design. The next
+        wave is drawn when the last one is done. None are left when the campaign is done or closed, or when others
+        have them all.
+        """
+        if n < 1:
+            raise CampaignError(f"{n} items asked for", rule="at least one")
+        name = checked_text(by, "the name")
+        return self._decided(lambda state: self._ask(state, state.person(name), n))
+
+    def _ask(self, state: State, by: str, n: int) -> list[str]:
+        if state.closed:
+            return []
+        while not (chosen := choice(state, by, n, now=self._clock())) and may_draw(state):
+            self._append([replace(self._next_draw(state), at=self._clock())])
+            state = self._state
+        self._lease(chosen, by, now=self._clock())
+        return [item.id for item in chosen]
+
+    def _lease(self, items: Sequence[ItemState], by: str, *, now: float) -> None:
+        """Make items somebody's, or theirs for longer; a lease that has more than half to go is left alone."""
+        lasting = self.settings.lease_seconds
+        ending = [item for item in items if not is_theirs(item, by, now + lasting / 2)]
+        if ending:
+            data = {"until": now + lasting}
+            self._append([Event("leased", new_key(), item=item.id, by=by, at=now, data=data) for item in ending])
+
+    def _next_draw(self, state: State) -> Event:
+        sheet = self._sheet(state)
+        losses = sheet.history(self._answers(state))
+        frame = self._frame or frame_for(self.pool, self._design, None)
+        sample = self._design.draw(frame, losses, budget=self.settings.most, seed=self.settings.seed)
+        return drawn_event(sample, self.pool, before=sheet.sample, state=state, losses=losses)
+
+    def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
+        """Record somebody's label; telling again corrects one's own.
+
+        It is accepted from whoever gives it, whoever has the item: work is not thrown away. A word that says that
+        there is no label (``?``, ``unclear``, ...) skips the item.
+
+        key
+            Whoever may have to send it twice uses the same key; it is then recorded once.
+        """
+        typed = checked_words(str(label), "the label")
+        if not typed:
+            raise LabelError(f"no label for item '{item}'", rule="a label says something", hint="skip the item")
+        if is_lost(Answer(item, 0, typed), self.settings.classes):
+            return self.skip(item, "" if typed.lower() in EFFORTLESS else typed, by=by, key=key)
+
+        def words(entry: ItemState, by: str) -> dict[str, Any]:
+            prediction = self.prediction_of(entry.position)
+            return {"label": read_label(typed, item, self.settings, prediction=prediction), "typed": typed}
+
+        return self._mark("labelled", item, by, key, words)
+
+    def tell_all(self, sayings: Sequence[Saying]) -> list[Event]:
+        """Record many labels and skips at once: all of them, or none where one cannot be taken.
+
+        What stands already is not recorded again.
+        """
+        checked = [saying.checked() for saying in sayings]
+        return self._decided(lambda state: self._tell_all(state, checked))
+
+    def _tell_all(self, state: State, sayings: Sequence[Saying]) -> list[Event]:
+        self._check_open(state)
+        names = dict.fromkeys(state.names)
+        events = list[Event]()
+        for saying in sayings:
+            by = spelt(saying.by, names)
+            names.setdefault(by)
+            events.append(self._event(self._entry(state, saying.item), replace(saying, by=by)))
+        new = [event for event in events if self._repeated(state.items[event.item], event) is None]
+        return self._append(new) if new else []
+
+    def _event(self, entry: ItemState, saying: Saying) -> Event:
+        words: dict[str, Any] = {"reason": saying.reason}
+        if saying.label:
+            prediction = self.prediction_of(entry.position)
+            meant = read_label(saying.label, saying.item, self.settings, prediction=prediction)
+            words = {"label": meant, "typed": saying.label}
+        kind: Happening = "labelled" if saying.label else "skipped"
+        return Event(kind, key=new_key(), item=saying.item, by=saying.by, at=self._clock(), data=words)
+
+    def _check_open(self, state: State) -> None:
+        if state.closed:
+            raise CampaignError("this campaign is closed", rule="nothing is taken any more", hint="start another")
+
+    def skip(self, item: str, reason: str = "", *, by: str = "", key: str | None = None) -> Event:
+        """Record that an item cannot be labelled: it is kept, with the reason, and reported as non-response."""
+        words = {"reason": checked_words(reason, "the reason")}
+        return self._mark("skipped", item, by, key, lambda entry, by: words)
+
+    def flag(self, item: str, note: str = "", *, by: str = "", key: str | None = None) -> Event:
+        """Record that somebody should look at this item again; it changes nothing else."""
+        words = {"note": checked_words(note, "the note")}
+        return self._mark("flagged", item, by, key, lambda entry, by: words)
+
+    def retract(self, item: str, *, by: str = "", key: str | None = None) -> Event:
+        """Undo one's own label or skip; the item is theirs again, to be labelled anew."""
+
+        def undone(entry: ItemState, by: str) -> dict[str, Any]:
+            mark = entry.mark_of(by)
+            if mark is None:
+                raise CampaignError(
+                    f"'{by}' has said nothing about item '{item}'", rule="one's own label or skip can be retracted"
+                )
+            return {"of": mark.number, "until": self._clock() + self.settings.lease_seconds}
+
+        return self._mark("retracted", item, by, key, undone)
+
+    def release(self, item: str, *, by: str = "", key: str | None = None) -> Event:
+        """Give an item back that was asked for; it is free for others."""
+
+        def given(entry: ItemState, by: str) -> dict[str, Any]:
+            if entry.lease_of(by) is None:
+                raise CampaignError(f"item '{item}' is not in the hands of '{by}'", rule="one's own items are released")
+            return {}
+
+        return self._mark("released", item, by, key, given)
+
+    def close(self, *, by: str = "", key: str | None = None) -> Event:
+        """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""
+        sent = checked_key(key) if key else f"{INTERNAL}closed"
+        name = checked_text(by, "the name")
+
+        def step(state: State) -> Event:
+            closed = next((event for event in reversed(self._events) if event.kind == "closed"), None)
+            wish = Event("closed", key=sent, by=state.person(name), at=self._clock())
+            return closed or self._append([wish])[0]
+
+        return self._decided(step)
+
+    def _mark(
+        self,
+        kind: Happening,
+        item: str,
+        by: str,
+        key: str | None,
+        words: Callable[[ItemState, str], dict[str, Any]],
+    ) -> Event:
+        """Record something that somebody says about an item."""
+        sent = checked_key(key) if key else new_key()
+        name = checked_text(by, "the name")
+
+        def step(state: State) -> Event:
+            entry = self._entry(state, str(item))
+            wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
+            if sent in self._keys:
+                self.refresh()  # what was stored is acknowledged again only where it is still found
+                return same(self._keys[sent], replace(wish, data=words(entry, wish.by) if kind in SAYING else {}))
+            self._check_open(state)
+            event = replace(wish, data=words(entry, wish.by), at=self._clock())
+            if not key and (repeated := self._repeated(entry, event)) is not None:
+                return repeated
+            return same(self._append([event])[0], event)
+
+        # Without a key a step may end without an append: what was said already is not said again.
+        return self._decided(step, known_first=bool(key))
+
+    def _repeated(self, entry: ItemState, event: Event) -> Event | None:
+        """The event that says the same already: what stands need not be said again."""
+        mark = entry.mark_of(event.by)
+        if mark is None or event.kind not in ("labelled", "skipped"):
+            return None
+        stored = self._events[mark.number - 1]
+        return stored if stored.kind == event.kind and said(stored) == said(event) else None
+
+    def _entry(self, state: State, item: str) -> ItemState:
+        """An item that was drawn; others are refused."""
+        if item in state.items:
+            return state.items[item]
+        try:
+            self.pool.position_of([item])
+        except PoolError:
+            ids = [*state.items, *(self.pool.id_of(at) for at in range(min(len(self.pool), SEARCHED)))]
+            raise unknown_item(item, ids) from None
+        raise LabelError(
+            f"item '{item}' was not asked for",
+            rule="labels belong to the items that were drawn: others have no known chance of being there",
+            hint="label what the campaign asks for",
+        )
+
+
+@contextlib.contextmanager
+def _closed_on_error(store: Store) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        store.close()
+        raise

@@ -1,0 +1,247 @@
+"""What a person sees of an item: its picture, its text, or its row of the table."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.accuracy.designs.base import HELPFUL, Design, auxiliary_of
+from fieldcheck.campaign.picture import COLOUR_TYPES, png, shades, upright
+from fieldcheck.core.errors import InputsError
+from fieldcheck.core.pool.column import is_text, value_at
+from fieldcheck.core.pool.formulas import FROM_PROBABILITIES, PUBLISHED_COMBINED
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.pool.roles import RECOGNISED
+from fieldcheck.core.words import counted
+
+MEDIA = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+    ".avif": "image/avif",
+}
+"""By suffix, the pictures that are shown. SVG is not among them: it can carry scripts."""
+
+
+FILE_COLUMNS = ("image", "image_path", "img", "path", "filepath", "file", "file_name", "filename")
+
+
+TEXT_COLUMNS = (
+    *("text", "sentence", "review", "document", "content", "comment", "message", "body"),
+    *("question", "tweet", "post", "abstract", "utterance"),
+)
+
+
+SUSPICIONS = frozenset({*HELPFUL, "combined", PUBLISHED_COMBINED, *FROM_PROBABILITIES})
+
+
+HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
+"""Columns, in small letters, that would give away the model's answer, its doubts, or the truth of some items."""
+
+
+LONGEST_TEXT = 200_000
+"""Bytes of a text file that are read."""
+
+
+ARRAY_FILES = (".npy", ".npz")
+
+
+LOOKED_AT = 256
+"""Images from which the largest value is taken."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """One item, ready to be shown.
+
+    name
+        Its id.
+    path, pixels
+        Of an image: its file; or, from an array, its values of shape (height, width, channels).
+    text
+        Of a text, with its line breaks.
+    pairs
+        Of a row: names of columns and values as text.
+    note
+        Why something that was expected is not shown.
+    """
+
+    kind: Literal["image", "text", "row"]
+    name: str
+    path: Path | None = None
+    pixels: npt.NDArray[np.uint8] | None = field(default=None, compare=False, repr=False)
+    text: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+
+    @property
+    def media(self) -> str:
+        """The media type of an image."""
+        return MEDIA[self.path.suffix.lower()] if self.path is not None else "image/png"
+
+    @property
+    def data(self) -> bytes:
+        """An image that comes from an array, as a PNG; empty for others."""
+        return b"" if self.pixels is None else png(self.pixels)
+
+    def read(self) -> bytes:
+        """The bytes of an image."""
+        return self.data if self.path is None else self.path.read_bytes()
+
+
+class WithItems(Protocol):
+    """What knows where the items are: a campaign."""
+
+    @property
+    def items_folder(self) -> Path | None: ...
+
+    @property
+    def design(self) -> Design: ...
+
+
+def content_of(items: WithItems | str | Path, pool: Pool, position: int) -> Content:
+    """What to show of the item at a position of the pool.
+
+    items
+        A campaign; or a folder with the items' files; or an .npy or .npz file with one image per item, in the order of
+        the pool. Empty: there are none.
+
+    A file that is named by the id, or by a column such as ``path`` or ``image``, is shown where it lies inside the
+    folder; else the one column that is named as texts are; else the other columns. The truth, the prediction, the
+    confidence and auxiliary variables are left out: they would bias whoever labels.
+    """
+    if isinstance(items, (str, Path)):
+        return _content(str(items), pool, position, hidden=HIDDEN)
+    used = auxiliary_of(items.design).lower().split("+")
+    return _content(str(items.items_folder or ""), pool, position, hidden=HIDDEN.union(used))
+
+
+def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -> Content:
+    name = pool.id_of(position)
+    if place.lower().endswith(ARRAY_FILES):
+        return Content("image", name, pixels=_pixels(place, len(pool), position))
+    found, note = _file(Path(place), pool, position) if place else (None, "")
+    if found is not None and found.suffix.lower() in MEDIA:
+        return Content("image", name, path=found)
+    if found is not None:
+        return Content("text", name, text=_read_text(found))
+    return replace(_of_the_table(pool, position, hidden), note=note)
+
+
+def _of_the_table(pool: Pool, position: int, hidden: frozenset[str]) -> Content:
+    columns = {name: column for name, column in pool.columns.items() if _plain(name) not in hidden}
+    texts = [name for name, column in columns.items() if _plain(name) in TEXT_COLUMNS and is_text(column)]
+    if len(texts) == 1:
+        return Content("text", pool.id_of(position), text=_text(value_at(columns[texts[0]], position)))
+    pairs = tuple((name, _text(value_at(column, position))) for name, column in columns.items())
+    return Content("row", pool.id_of(position), pairs=pairs)
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower()
+
+
+def _text(value: Any) -> str:
+    if value is None or value != value:  # noqa: PLR0124 -- only nan differs from itself
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _file(folder: Path, pool: Pool, position: int) -> tuple[Path | None, str]:
+    """The item's file, and why there is none where a column names one."""
+    own = pool.id_of(position)
+    for name in (own, *(own + suffix for suffix in MEDIA)):
+        found = inside(folder, name)
+        if found is not None and _can_be_shown(found):
+            return found, ""
+    for column in (name for name in pool.columns if _plain(name) in FILE_COLUMNS):
+        named = _text(value_at(pool.columns[column], position))
+        found = inside(folder, named)
+        if found is not None and _can_be_shown(found):
+            return found, ""
+        if named:
+            return None, _why_not(named, found)
+    return None, ""
+
+
+def _can_be_shown(path: Path) -> bool:
+    return path.suffix.lower() in {*MEDIA, ".txt"}
+
+
+def _why_not(named: str, found: Path | None) -> str:
+    if found is None:
+        return f"'{named}' is no file in the folder of the items"
+    return f"'{named}' is not shown: only pictures ({', '.join(s[1:] for s in MEDIA)}) and .txt are"
+
+
+def inside(folder: Path, name: str) -> Path | None:
+    """The file of that name below a folder; None where there is none, or where it is elsewhere, also by a link."""
+    try:
+        root = folder.resolve(strict=True)
+        path = (root / name).resolve(strict=True)
+        return path if path.is_relative_to(root) and path.is_file() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def _read_text(path: Path) -> str:
+    with path.open("rb") as stream:
+        return stream.read(LONGEST_TEXT).decode("utf-8", "replace")
+
+
+def _pixels(place: str, size: int, position: int) -> npt.NDArray[np.uint8]:
+    images, largest = _images(place, _changed(place))
+    if len(images) != size:
+        raise InputsError(
+            f"{place} holds {counted(len(images), 'image')} for {counted(size, 'item')}",
+            rule="one image per item, in the pool's order",
+        )
+    return shades(upright(images[position]), largest)
+
+
+def _changed(place: str) -> int:
+    try:
+        return os.stat(place).st_mtime_ns
+    except OSError as error:
+        raise InputsError(f"{place} cannot be read: {error.strerror}", rule="a folder, or an array of images") from None
+
+
+@lru_cache(maxsize=4)
+def _images(place: str, changed: int) -> tuple[npt.NDArray[Any], float]:
+    """The images of a file, and the value that is shown as white; ``changed`` makes a new file be read anew."""
+    try:
+        found = _arrays(place)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise InputsError(f"{place} cannot be read: {error}", rule="arrays of numbers, not pickled") from None
+    images = next((array for array in found if _are_images(array)), None)
+    if images is None:
+        raise InputsError(
+            f"{place} holds no images", rule="an array of shape (items, height, width), with or without channels"
+        )
+    few = images[:LOOKED_AT]
+    return images, 1.0 if images.dtype.kind == "b" or float(np.nanmax(few)) <= 1.0 else 255.0
+
+
+def _arrays(place: str) -> list[npt.NDArray[Any]]:
+    """The array of a file, left on disk, or those of an archive."""
+    if place.lower().endswith(".npy"):
+        return [np.load(place, mmap_mode="r", allow_pickle=False)]
+    with open(place, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        return [archive[name] for name in archive.files]
+
+
+def _are_images(array: npt.NDArray[Any]) -> bool:
+    numeric = array.dtype.kind in "iufb" and array.size > 0
+    if not numeric or array.ndim not in (3, 4):
+        return False
+    return array.ndim == 3 or array.shape[3] in COLOUR_TYPES or array.shape[1] in COLOUR_TYPES

@@ -1,0 +1,69 @@
+"""What happened in a campaign, and what every store of it is: an append-only list of events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
+
+Happening = Literal[
+    "created", "drawn", "leased", "released", "labelled", "skipped", "flagged", "retracted", "moved", "closed"
+]
+
+
+HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened; nothing about it ever changes.
+
+    number
+        1, 2, 3, ... without gaps, in the order in which the store took them; 0 before that.
+    kind
+        What happened.
+    key
+        Whoever sends the same thing twice uses the same key; the store takes it once. Unique in a campaign.
+    item
+        Id of the item, where it is about one.
+    by
+        Name of the annotator, where it is somebody's doing.
+    at
+        When: seconds since 1970, UTC.
+    data
+        The rest, as plain JSON values.
+    """
+
+    kind: Happening
+    key: str
+    item: str = ""
+    by: str = ""
+    at: float = 0.0
+    data: Mapping[str, Any] = field(default_factory=dict)
+    number: int = 0
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Where one campaign is kept."""
+
+    place: str
+    """The file or URL, without its password: for messages."""
+
+    def append(self, events: Sequence[Event], *, seen: int) -> list[Event]:
+        """Store events, all or none, and return them numbered, when they are on disk.
+
+        seen
+            The number of the last event that the caller knows. Where the store holds newer ones, ``StaleError``: read
+            them, decide again. Events whose key is there already are not stored twice: if all of them are, the stored
+            ones come back, whatever was seen.
+
+        No events at all: nothing is stored, and it fails where nothing could be.
+        """
+        ...
+
+    def read(self, after: int = 0) -> list[Event]:
+        """Events with a number above ``after``, in order."""
+        ...
+
+    def close(self) -> None: ...

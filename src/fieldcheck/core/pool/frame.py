@@ -1,0 +1,81 @@
+"""What a design may look at: everything that is known about the pool before any label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.core.errors import DesignError
+from fieldcheck.core.types import FloatArray, Task
+
+T = TypeVar("T")
+
+
+SURPRISE = frozenset({"dsa", "lsa"})
+"""Auxiliary variables without a natural zero: in classification they are scaled to [0, 1] before they are sizes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The sampling frame.
+
+    size
+        Number of items, N.
+    auxiliary
+        By name, one value per item: zero or more, larger where a failure is more likely.
+    predictions
+        What the model said: code of the predicted class, or value; None where only outcomes are known.
+    activations
+        One row per item, one column per neuron; only CES looks at it.
+    """
+
+    size: int
+    task: Task = "classification"
+    auxiliary: Mapping[str, FloatArray] = field(default_factory=dict)
+    activations: npt.NDArray[Any] | None = None
+    predictions: npt.NDArray[Any] | None = None
+    _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def chi(self, name: str) -> FloatArray:
+        """The auxiliary variable as it was given, one per item."""
+        if name in self.auxiliary:
+            return self.auxiliary[name]
+        if "+" in name or name == "auto":
+            raise DesignError(
+                f"several auxiliary variables at once: '{name}'",
+                rule="this technique takes one auxiliary variable",
+                hint="write them with a comma to try one after the other",
+            )
+        have = ", ".join(sorted(self.auxiliary)) or "none"
+        raise DesignError(
+            f"no auxiliary variable '{name}' in this pool",
+            rule=f"the pool has: {have}",
+            hint="--auxiliary with one of these, or --design srs, which needs none",
+        )
+
+    def size_measure(self, name: str) -> FloatArray:
+        """The auxiliary variable as a size to draw in proportion to (surprise in classification: min-max scaled)."""
+        chi = self.chi(name)
+        if self.task == "regression" or name not in SURPRISE:
+            return chi
+        low, high = float(chi.min()), float(chi.max())
+        return (chi - low) / (high - low) if high > low else np.ones_like(chi)
+
+    def only(self, names: Sequence[str]) -> Frame:
+        """The same items with these auxiliary variables and no others, in this order; what it remembers is its own."""
+        if list(names) == list(self.auxiliary):
+            return self
+        return self.memo(
+            ("only", *names), lambda: replace(self, auxiliary={name: self.chi(name) for name in names}, _memo={})
+        )
+
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        """A value derived from this frame alone, computed once."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        value: T = self._memo[key]
+        return value

@@ -1,0 +1,440 @@
+"""The pool: every item that the model met in operation, what it said, and how suspicious that looks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.core.errors import BudgetError
+from fieldcheck.core.pool import formulas
+from fieldcheck.core.pool import ids as identity
+from fieldcheck.core.pool.assembly import assemble
+from fieldcheck.core.pool.column import Column, as_column, check_lengths, closest, is_numeric, numbers, take, value_at
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.pool.origin import Origin
+from fieldcheck.core.pool.roles import ColumnMap, Roles, assign
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
+
+SLACK = 1e-6
+"""By this much a confidence may leave [0, 1]: what single precision leaves of 1.0."""
+
+
+SUM_SLACK = 0.02
+"""By this much probabilities may miss a sum of 1: they are often rounded to two or three digits."""
+
+
+BLOCK = 4_096
+"""Rows of activations looked at in one go, so that the check needs little memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Items with what is known about them. All arrays have one value per item, in the order of the source.
+
+    name
+        The subject: the stem of the file.
+    ids
+        64-bit integers, or text in an Arrow array; each item has its own.
+    predictions
+        Classification: codes into ``classes``. Regression: numbers. None where only outcomes are known.
+    confidence
+        In [0, 1]: the model's probability of the predicted class.
+    probabilities
+        One row per item; column j belongs to ``classes[j]``. There may be more classes than columns: a
+        target that the model does not know.
+    target
+        The truth, coded as the predictions.
+    failed
+        Classification with known truth: True where the model is wrong.
+    columns
+        Everything else, by the name in the source: auxiliary variables (numpy) and metadata (numpy or Arrow).
+    notes
+        What the user should know about how this pool was read.
+    origin
+        Where it came from, for messages.
+    """
+
+    name: str
+    task: Task
+    ids: Any
+    predictions: npt.NDArray[Any] | None = None
+    classes: tuple[str, ...] = ()
+    confidence: FloatArray | None = None
+    probabilities: npt.NDArray[Any] | None = None
+    target: npt.NDArray[Any] | None = None
+    failed: BoolArray | None = None
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    origin: Origin = field(default_factory=Origin, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.task not in ("classification", "regression"):
+            raise self.origin.error(f"no task '{self.task}'", rule="classification or regression")
+        if not len(self):
+            raise self.origin.error("the pool is empty", rule="a pool has at least one item")
+        check_lengths({"id": self.ids, **self._parts(), **self.columns}, self.origin)
+        identity.check_unique(self.ids, self.origin)
+        self._check_numbers()
+        self._check_confidence()
+        self._check_probabilities()
+
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "prediction": self.predictions,
+            "confidence": self.confidence,
+            "probabilities": self.probabilities,
+            "target": self.target,
+            "outcome": self.failed,
+        }
+
+    def _check_numbers(self) -> None:
+        if self.task == "classification":
+            return
+        for role, values in (("prediction", self.predictions), ("target", self.target)):
+            if values is not None:
+                self._refuse(
+                    role,
+                    ~np.isfinite(values),
+                    problem="is missing or infinite",
+                    value=values.__getitem__,
+                    rule="regression needs a finite number for every item",
+                    hint="drop these items and report the smaller pool",
+                )
+
+    def _check_confidence(self) -> None:
+        if self.confidence is not None:
+            self._refuse(
+                "confidence",
+                ~_in_unit(self.confidence),
+                problem="is missing, infinite or outside [0, 1]",
+                value=self.confidence.__getitem__,
+                rule="confidence is the probability of the predicted class",
+                hint="drop these items, or name another column: --column confidence=NAME",
+            )
+
+    def _check_probabilities(self) -> None:
+        matrix = self.probabilities
+        if matrix is None:
+            return
+        self._refuse(
+            "probabilities",
+            ~np.all(_in_unit(matrix), axis=1),
+            problem="is missing, infinite or outside [0, 1]",
+            value=lambda at: matrix[at][~_in_unit(matrix[at])][0],
+            rule="probabilities are numbers from 0 to 1",
+            hint="apply softmax to scores first",
+        )
+        sums = matrix.sum(axis=1, dtype=np.float64)
+        self._refuse(
+            "probabilities",
+            np.abs(sums - 1) > SUM_SLACK,
+            problem="does not sum to 1",
+            value=lambda at: round(float(sums[at]), 6),
+            rule="the probabilities of an item are one distribution over the classes",
+            hint="apply softmax to scores first",
+        )
+
+    def _refuse(
+        self, role: str, bad: BoolArray, *, problem: str, value: Callable[[int], Any], rule: str, hint: str
+    ) -> None:
+        named = replace(self.origin, item_of=self.id_of)
+        named.refuse(role, bad, problem=problem, value=value, rule=rule, hint=hint)
+
+    @classmethod
+    def from_arrays(  # noqa: PLR0913 -- scikit-learn's names, all optional
+        cls,
+        *,
+        y_pred: Any = None,
+        y_true: Any = None,
+        y_proba: Any = None,
+        confidence: Any = None,
+        outcome: Any = None,
+        ids: Any = None,
+        classes: Sequence[str] | None = None,
+        auxiliary: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        task: Task | None = None,
+        name: str = "pool",
+    ) -> Pool:
+        """A pool from lists, numpy arrays, pandas series or Arrow arrays, one value per item.
+
+        y_proba
+            One row per item, one column per class of ``classes`` (else 0, 1, ..., or the classes in order).
+            Without ``y_pred``, the most likely class is the prediction.
+        outcome
+            Right or wrong (Pass/Fail, True/False, 1/0), where the true class is not known.
+        ids
+            Items are numbered from 0 where there are none.
+        """
+        given = {
+            "ids": ids,
+            "prediction": y_pred,
+            "confidence": confidence,
+            "target": y_true,
+            "outcome": outcome,
+        }
+        found = {role: as_column(values, role) for role, values in given.items() if values is not None}
+        others = {**(auxiliary or {}), **(metadata or {})}
+        return cls.from_roles(
+            Roles(
+                **found,
+                probabilities=y_proba,
+                classes=classes,
+                others={key: as_column(values, key) for key, values in others.items()},
+            ),
+            name=name,
+            task=task,
+        )
+
+    @classmethod
+    def from_pandas(
+        cls,
+        frame: Any,
+        *,
+        columns: ColumnMap | None = None,
+        truth: str | None = None,
+        task: Task | None = None,
+        name: str = "pool",
+    ) -> Pool:
+        """A pool from a data frame, its columns recognised as those of a file; without an id column the
+        index is it.
+
+        columns
+            From a role (``id``, ``prediction``, ``confidence``, ``target``, ``outcome``) to a column.
+        truth
+            The column of the truth, classes or outcomes.
+        """
+        table = {str(key): as_column(frame[key], str(key)) for key in frame.columns}
+        given, origin, notes = assign(table, columns or {}, truth=truth, origin=Origin())
+        if given.ids is None:
+            given = replace(given, ids=as_column(frame.index.to_series(), "index"))
+        return cls.from_roles(given, name=name, task=task, origin=origin, notes=notes)
+
+    @classmethod
+    def from_roles(
+        cls,
+        given: Roles,
+        *,
+        name: str,
+        task: Task | None = None,
+        origin: Origin | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Pool:
+        """A pool from columns whose parts are known."""
+        where = origin or Origin()
+        parts, more = assemble(given, task=task, origin=where)
+        return cls(name=name, columns=given.others, notes=notes + more, origin=where, **parts)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def id_of(self, position: int) -> str:
+        """The id of an item, as text."""
+        return str(value_at(self.ids, position))
+
+    def position_of(self, wanted: Iterable[str | int]) -> IntArray:
+        """The positions of some ids, in the order asked for."""
+        return identity.positions(self.ids, wanted, origin=self.origin)
+
+    @property
+    def truth_known(self) -> bool:
+        """True where every item has its truth: a campaign can be simulated."""
+        return (self.failed if self.task == "classification" else self.target) is not None
+
+    def losses(self, kind: str = "squared") -> FloatArray:
+        """One per item. Classification: 1.0 where the model fails. Regression: squared or absolute error."""
+        if kind not in ("squared", "absolute"):
+            raise self.origin.error(f"no loss '{kind}'", rule="squared or absolute")
+        if self.task == "classification":
+            if self.failed is None:
+                raise self._no_truth()
+            return self.failed.astype(np.float64)
+        return self.offsets() ** 2 if kind == "squared" else self.offsets()
+
+    def offsets(self) -> FloatArray:
+        """Regression: one absolute error per item."""
+        if self.task != "regression":
+            raise self.origin.error("offsets of a classification", rule="only numbers have a distance to the truth")
+        if self.target is None or self.predictions is None:
+            raise self._no_truth()
+        return np.asarray(np.abs(self.target - self.predictions), dtype=np.float64)
+
+    def _no_truth(self) -> Exception:
+        return self.origin.error(
+            "the truth is not known for this pool",
+            rule="a simulation needs the truth of every item",
+            hint="--truth COLUMN, or `fieldcheck sample` to choose items for labelling",
+        )
+
+    def column(self, name: str) -> Column:
+        """One of the other columns, by its name in any case."""
+        return self.columns[closest(name, self.columns, origin=self.origin)]
+
+    def auxiliary_names(self) -> tuple[str, ...]:
+        """The auxiliary variables worth trying, in small letters: finite, not negative, not constant."""
+        named = [name.strip().lower() for name in self.columns]
+        derived = ["confidence", "combined", *formulas.FROM_PROBABILITIES]
+        return tuple(
+            name
+            for name in dict.fromkeys(derived + named)
+            if name != formulas.PUBLISHED_COMBINED and self._useful(name)
+        )
+
+    def _useful(self, name: str) -> bool:
+        chi = self._raw(name)
+        return chi is not None and not np.any(_unusable(chi)) and float(chi.min()) < float(chi.max())
+
+    def chi(self, name: str) -> FloatArray:
+        """An auxiliary variable, one value per item: finite, zero or more, larger where failing is more
+        likely.
+
+        ``confidence`` is ``1 - confidence``; ``combined`` the published column or its definition; ``margin``,
+        ``entropy`` and ``gini`` follow from the probabilities where there is no column of that name; any
+        other is a numeric column.
+        """
+        chi = self._raw(name)
+        if chi is None:
+            have = ", ".join(self.auxiliary_names())
+            several = len(self._alike(name.strip().lower())) > 1
+            raise self.origin.error(
+                f"no auxiliary variable '{name}'" + (": several columns differ only in case" if several else ""),
+                rule=f"this pool has: {have or 'none'}",
+                hint="one of these" if have else "--design srs, which needs none",
+            )
+        self._refuse(
+            name,
+            _unusable(chi),
+            problem="is negative or not finite",
+            value=chi.__getitem__,
+            rule="an auxiliary variable is finite and not negative",
+            hint=f"--shift {name}, which subtracts the minimum, or drop these items",
+        )
+        return chi
+
+    def _raw(self, name: str) -> FloatArray | None:
+        key = name.strip().lower()
+        if key == formulas.PUBLISHED_COMBINED:
+            key = "combined"
+        if key == "confidence" and self.confidence is not None:
+            return np.clip(1 - self.confidence, 0.0, 1.0)
+        if (own := self._numeric(key)) is not None:
+            return own
+        if key == "combined":
+            return self._combined()
+        if key in formulas.FROM_PROBABILITIES and self.probabilities is not None:
+            return formulas.FROM_PROBABILITIES[key](self.probabilities)
+        return None
+
+    def _numeric(self, key: str) -> FloatArray | None:
+        alike = self._alike(key)
+        if len(alike) != 1 or not is_numeric(self.columns[alike[0]]):
+            return None
+        return numbers(self.columns[alike[0]], alike[0], origin=self.origin)
+
+    def _alike(self, key: str) -> list[str]:
+        return [name for name in self.columns if name.strip().lower() == key]
+
+    def _combined(self) -> FloatArray | None:
+        if (published := self._numeric(formulas.PUBLISHED_COMBINED)) is not None:
+            return 1 - published
+        dsa = self._numeric("dsa")
+        return None if dsa is None or self.confidence is None else formulas.combined(self.confidence, dsa)
+
+    def shifted(self, names: Sequence[str]) -> Pool:
+        """The pool with some columns moved so that their smallest value is 0; nan and infinity stay."""
+        columns, notes = dict(self.columns), list(self.notes)
+        for name in names:
+            key = closest(name, columns, origin=self.origin)
+            values = numbers(columns[key], key, origin=self.origin)
+            low = float(np.min(values[np.isfinite(values)], initial=np.inf))
+            columns[key] = values - low if np.isfinite(low) else values
+            notes.append(f"'{key}' was shifted by its minimum, {low:.6g}")
+        return replace(self, columns=columns, notes=tuple(notes))
+
+    def frame(self, auxiliary: Sequence[str], activations: npt.NDArray[Any] | None = None) -> Frame:
+        """What a design may look at: the named auxiliary variables, in small letters; no truth."""
+        chosen = {name.strip().lower(): self.chi(name) for name in auxiliary}
+        if activations is not None:
+            activations = self._checked(np.asarray(activations))
+        return Frame(
+            size=len(self), task=self.task, auxiliary=chosen, activations=activations, predictions=self.predictions
+        )
+
+    def _checked(self, activations: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if activations.ndim != 2 or len(activations) != len(self) or activations.dtype.kind not in "iufb":
+            raise self.origin.error(
+                f"{activations.dtype} activations of shape {activations.shape} for {len(self):,} items",
+                rule="one row of numbers per item, one column per neuron",
+            )
+        for start in range(0, len(self), BLOCK):
+            bad = ~np.isfinite(activations[start : start + BLOCK])
+            if np.any(bad):
+                row, neuron = np.argwhere(bad)[0]
+                at = int(start + row)
+                raise self.origin.error(
+                    f"activation of '{self.id_of(at)}' (row {at + 1:,}), neuron {neuron + 1:,}, "
+                    f"is {activations[at, neuron]}",
+                    rule="activations are finite",
+                )
+        return activations
+
+    def check_budget(self, budget: int) -> None:
+        """Refuse a budget that cannot be spent or that gives no variance."""
+        if not 2 <= budget <= len(self):
+            raise BudgetError(
+                f"a budget of {budget:,} labels for a pool of {len(self):,} items",
+                rule=f"a budget is at least 2 and at most the size of the pool, {len(self):,}",
+                hint=f"--budget {min(max(budget, 2), len(self))}" if len(self) > 1 else "label that one item",
+            )
+
+    def select(self, positions: npt.ArrayLike) -> Pool:
+        """The pool of some items, in the order given."""
+        at = np.asarray(positions, dtype=np.int64)
+        parts = {name: None if (values := getattr(self, name)) is None else take(values, at) for name in _PER_ITEM}
+        columns = {name: take(column, at) for name, column in self.columns.items()}
+        # Rows of the selection are not rows of the file any more.
+        origin = Origin(file=self.origin.file and f"selection of {self.origin.file}", columns=self.origin.columns)
+        changed: dict[str, Any] = {**parts, "columns": columns, "origin": origin}
+        return replace(self, **changed)
+
+    def digest(self, auxiliary: Sequence[str] = ()) -> str:
+        """A short fingerprint of ids, predictions and the named auxiliary variables, whatever the truth."""
+        total = hashlib.sha256()
+        for part in identity.as_bytes(self.ids):
+            total.update(part)
+        total.update(self._prediction_bytes())
+        for name in auxiliary:
+            # Logarithms may differ in the last bit between machines: what they come from does not.
+            derived = name.lower() in formulas.FROM_PROBABILITIES and self._numeric(name.lower()) is None
+            values = self.probabilities if derived and self.probabilities is not None else self.chi(name)
+            total.update(name.lower().encode() + np.ascontiguousarray(values, dtype="<f8").tobytes())
+        return total.hexdigest()[:16]
+
+    def _prediction_bytes(self) -> bytes:
+        if self.predictions is None:
+            return b""
+        if self.task == "regression":
+            return np.ascontiguousarray(self.predictions, dtype="<f8").tobytes()
+        used = np.flatnonzero(np.bincount(self.predictions, minlength=len(self.classes)))
+        order = sorted(used, key=lambda code: self.classes[code])
+        rank = np.zeros(len(self.classes), dtype="<i4")
+        rank[order] = np.arange(len(order))
+        names = "\0".join(self.classes[code] for code in order)
+        return names.encode() + bytes(rank[self.predictions].tobytes())
+
+
+_PER_ITEM = ("ids", "predictions", "confidence", "probabilities", "target", "failed")
+
+
+def _in_unit(values: npt.NDArray[Any]) -> BoolArray:
+    """False for nan too."""
+    return (values >= -SLACK) & (values <= 1 + SLACK)
+
+
+def _unusable(chi: FloatArray) -> BoolArray:
+    return ~(np.isfinite(chi) & (chi >= 0))

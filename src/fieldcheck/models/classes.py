@@ -1,0 +1,75 @@
+"""Classes by name and by code: the columns of the model, the labels of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.core.errors import InputsError
+from fieldcheck.core.inputs import Inputs
+from fieldcheck.core.types import IntArray
+from fieldcheck.models.base import Model
+
+Labels = npt.NDArray[Any]
+
+
+def class_names(
+    model: Model, sources: Sequence[Inputs], *, given: Sequence[str] | None, width: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the model's outputs, and what to say: given ones, the model's, those of the inputs, else 0, 1, ..."""
+    if given is not None:
+        if len(given) != width:
+            raise InputsError(f"{len(given)} class names for {width} outputs", rule="one name per output, in order")
+        return tuple(given), ()
+    if model.classes:
+        return model.classes, ()
+    for source in sources:
+        names = tuple(getattr(source, "classes", ()))
+        if names and len(names) == width:
+            shown = ", ".join(names[:6]) + (", ..." if width > 6 else "")
+            return names, (f"the model's outputs were taken for the classes of {source.name}, in order: {shown}",)
+    return tuple(str(code) for code in range(width)), ()
+
+
+def as_names(labels: Labels, classes: Sequence[str]) -> list[str]:
+    """Labels in the words of the classes: whole numbers that are no names count as positions in ``classes``."""
+    words = [_word(label) for label in labels.tolist()]
+    unknown = set(words) - set(classes)
+    codes = {str(code): name for code, name in enumerate(classes)}
+    return [codes[word] for word in words] if unknown and set(words) <= set(codes) else words
+
+
+def _word(label: Any) -> str:
+    """A class as text; 3.0 is the class 3, True the class 1."""
+    whole = isinstance(label, bool) or (isinstance(label, float) and label.is_integer())
+    return str(int(label)) if whole else str(label)
+
+
+def truth_names(labels: Labels, classes: Sequence[str], *, where: str) -> tuple[list[str], tuple[str, ...]]:
+    """The truth in the words of the classes, and what to say about classes that the model does not know."""
+    names = as_names(labels, classes)
+    strange = sorted(set(names) - set(classes))
+    if strange and not set(names) & set(classes):
+        raise _not_a_class(strange[0], classes, where=where)
+    return names, tuple(f"the label '{name}' is not a class of the model: it is always wrong there" for name in strange)
+
+
+def _not_a_class(name: str, classes: Sequence[str], *, where: str) -> InputsError:
+    return InputsError(
+        f"{where}: the label '{name}' is not a class of the model",
+        rule="classes: " + ", ".join(list(classes)[:12]) + (", ..." if len(classes) > 12 else ""),
+        hint="--classes with one name per output of the model, in order; or another --label",
+    )
+
+
+def as_codes(labels: Labels, classes: Sequence[str], *, where: str) -> IntArray:
+    """Labels as positions in the classes; the reference must have no other."""
+    position = {name: code for code, name in enumerate(classes)}
+    names = as_names(labels, classes)
+    strange = sorted(set(names) - set(position))
+    if strange:
+        raise _not_a_class(strange[0], classes, where=where)
+    return np.array([position[name] for name in names], dtype=np.int64)

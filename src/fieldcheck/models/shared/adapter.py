@@ -1,0 +1,169 @@
+"""What the adapters share: from a model that answers somehow to one that answers as ``core.model.Model`` says."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from fieldcheck.core.errors import FieldcheckError, ModelError
+from fieldcheck.core.types import Task
+from fieldcheck.models.base import Response
+from fieldcheck.models.shared.arrays import Array, Run, describe, flat
+from fieldcheck.models.shared.loading import first_line
+from fieldcheck.models.shared.outputs import SLACK, Head, Outputs, decide, stated
+
+SAME = 1e-5
+"""How far two runs of one batch may differ, relative to the largest output."""
+
+
+ALONE = 1e-3
+"""How far an item's output may depend on its neighbours in the batch before it is said, relative to the largest."""
+
+
+UNKNOWN = Head("probabilities")
+"""Of a model that is being opened, until it is settled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What the caller of ``open_model`` said; see there."""
+
+    task: Task | None = None
+    outputs: Outputs = "auto"
+    layer: str | None = None
+    trust: bool = False
+    batch: Any = None
+    threads: int | None = None
+
+    def sample(self, why: str) -> Any:
+        """The sample batch, which the caller had to give."""
+        if self.batch is None or not len(self.batch):
+            raise ModelError(
+                f"a sample batch is needed to see {why}",
+                rule="the model is run once before it is used",
+                hint="open_model(model, batch=the first items)",
+            )
+        return self.batch
+
+
+@dataclass(eq=False, kw_only=True)
+class Adapter(ABC):
+    """A model of one framework. A new one is a subclass with ``accepts``, ``open`` and ``run``, and a registry line.
+
+    slack
+        How far rows of probabilities may be from 1.
+    """
+
+    name: ClassVar[str]
+
+    task: Task = "classification"
+    classes: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
+    layer: str = ""
+    notes: tuple[str, ...] = ()
+    head: Head = UNKNOWN
+    slack: float = SLACK
+
+    @classmethod
+    @abstractmethod
+    def accepts(cls, model: object) -> bool:
+        """Whether this object, or the file or folder at this path, is for this adapter. Imports no framework."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, model: object, asked: Asked) -> Self:
+        """The model, ready to respond."""
+
+    @abstractmethod
+    def run(self, batch: Any, layers: tuple[str, ...]) -> Run:
+        """Outputs as the model gives them, and the activations of ``layers`` with one row per item."""
+
+    def expects(self) -> str:
+        """What the model takes, in words; empty where nobody knows."""
+        return ""
+
+    def respond(self, batch: Any, *, layers: Sequence[str] = ()) -> Response:
+        """See ``core.model.Model.respond``."""
+        wanted = tuple(self._known(name) for name in layers)
+        raw, shown = self._run(batch, wanted)
+        items = len(batch)
+        found = {name: flat(shown[name], items=items, layer=name) for name in wanted}
+        return Response(self.head.outputs(raw, items), found)
+
+    def settled(self, asked: Asked) -> Self:
+        """This model with its head found out, and with the layer that was asked for."""
+        layer = self.layer if asked.layer in (None, "", "auto") else self._known(str(asked.layer))
+        head, notes = self._decided(asked)
+        ready = replace(self, head=head, task=head.task, layer=layer, notes=(*self.notes, *notes))
+        if ready.classes and head.columns and len(ready.classes) != max(2, head.columns):
+            raise ModelError(
+                f"the model names {len(ready.classes)} classes and gives back {head.columns} columns",
+                rule="one column per class, or a single one for two classes",
+            )
+        return ready
+
+    def _decided(self, asked: Asked) -> tuple[Head, tuple[str, ...]]:
+        known = stated(asked.task, asked.outputs)
+        if known is not None and asked.batch is None:
+            return replace(known, slack=self.slack), ()
+        batch = asked.sample("whether the outputs are probabilities, logits or values")
+        raw, _ = self._run(batch, ())
+        head, said = decide(raw, items=len(batch), task=asked.task, outputs=asked.outputs, slack=self.slack)
+        head.outputs(raw, len(batch))
+        return head, (said, *self._consistency(raw, batch))
+
+    def _consistency(self, raw: Array, batch: Any) -> tuple[str, ...]:
+        """Refuse a model that answers differently each time; say when an answer depends on the rest of the batch."""
+        part = batch[: max(1, len(batch) // 2)]
+        first, second = (self._run(part, ())[0].astype(np.float64) for _ in range(2))
+        size = float(np.max(np.abs(first), initial=1e-12, where=np.isfinite(first)))
+        if not np.allclose(first, second, rtol=0, atol=SAME * size):
+            raise ModelError(
+                "the model answers the same batch differently each time",
+                rule="the same batch, the same answer",
+                hint="switch off dropout and augmentation (evaluation mode), and fix the seed inside the model",
+            )
+        if np.allclose(first, raw[: len(part)].astype(np.float64), rtol=0, atol=ALONE * size):
+            return ()
+        return ("the answer to an item depends on the others in its batch (batch normalisation in training mode?)",)
+
+    def _run(self, batch: Any, layers: tuple[str, ...]) -> Run:
+        if not len(batch):
+            raise ModelError("the batch is empty", rule="at least one item")
+        try:
+            return self.run(batch, layers)
+        except (FieldcheckError, MemoryError):
+            raise
+        except Exception as error:
+            expected = self.expects()
+            raise ModelError(
+                f"the {self.name} model cannot run a batch of {describe(batch)}: {first_line(error)}",
+                rule=f"it expects {expected}" if expected else "inputs as the model was trained on",
+                hint=_shape_hint(batch),
+            ) from error
+
+    def _known(self, layer: str) -> str:
+        if layer in self.layers:
+            return layer
+        close = difflib.get_close_matches(layer, self.layers, n=1)
+        raise ModelError(
+            f"no layer '{layer}'",
+            rule="layers: " + ", ".join(self.layers[-20:])
+            if self.layers
+            else f"this {self.name} model shows no layers",
+            hint=close[0] if close else "",
+        )
+
+
+def _shape_hint(batch: Any) -> str:
+    shape = tuple(getattr(batch, "shape", ()))
+    if len(shape) == 4 and shape[3] in (1, 3, 4):
+        return "channels come last here; many networks want them first: layout first"
+    if len(shape) == 3:
+        return "there is no axis of channels; networks for images want one: batch[:, None], layout first"
+    return "compare shape and type with those in training"

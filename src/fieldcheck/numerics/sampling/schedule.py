@@ -1,0 +1,40 @@
+"""How many labels each wave gets."""
+
+from __future__ import annotations
+
+FIRST_LEAST, FIRST_MOST, FIRST_SHARE = 20, 60, 0.2
+
+
+GROWTH = 1.5
+
+
+OPEN_GROWTH = 0.25
+
+
+def schedule(budget: int) -> list[int]:
+    """Sizes of the waves of a known budget: a first one large enough to learn from, then half as many again each time.
+
+    A rest that would be under half a wave joins the wave before it: 50 is 20 + 30, 200 is 40 + 60 + 100.
+    """
+    size = float(min(max(FIRST_LEAST, FIRST_SHARE * budget), FIRST_MOST))
+    sizes: list[int] = []
+    left = budget
+    while left > 0:
+        count = min(int(size), left)
+        size *= GROWTH
+        if left - count < size / 2:
+            count = left
+        sizes.append(count)
+        left -= count
+    return sizes
+
+
+def open_schedule(first: int, budget: int) -> list[int]:
+    """Sizes of waves that may end after any of them: each adds a quarter of the labels so far (40, 10, 12, 16, ...).
+
+    They do not depend on the budget, but for the last one.
+    """
+    sizes = [min(first, budget)]
+    while (done := sum(sizes)) < budget:
+        sizes.append(min(max(1, round(OPEN_GROWTH * done)), budget - done))
+    return sizes

@@ -1,1 +1,0 @@
-"""Changes of texts, one a file."""

@@ -1,0 +1,53 @@
+"""Parquet, column by column, so that ten million rows fit beside themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.column import Column, as_column
+from fieldcheck.core.pool.origin import Origin
+from fieldcheck.core.pool.roles import ColumnMap, Roles, assign
+
+
+def read(
+    path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None
+) -> tuple[Roles, Origin, tuple[str, ...]]:
+    """The columns of a Parquet file by their part; ``encoding`` is for text files and not looked at."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path, memory_map=True) as source:
+            names = source.schema_arrow.names
+            _check_names(path, names)
+            table = {name: _column(source, name) for name in names}
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise PoolError(
+            f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}",
+            rule="a complete Parquet file",
+            hint="write it again; a download may have been cut off",
+        ) from error
+    return assign(table, columns, truth=truth, origin=Origin(file=str(path)))
+
+
+def _column(source: Any, name: str) -> Column:
+    """One column, checked: text in a damaged file may not be text."""
+    column = source.read([name]).column(0)
+    column.validate(full=True)
+    return as_column(column, name)
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise PoolError(f"{path}: the column '{twice[0]}' is there twice", rule="every column has its own name")
+
+
+def write(table: Any, path: Path) -> None:
+    """Write an Arrow table."""
+    from pyarrow import parquet
+
+    parquet.write_table(table, path)

@@ -1,0 +1,143 @@
+"""From a query to its answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from statistics import NormalDist
+
+import numpy as np
+
+from fieldcheck.core.errors import QueryError
+from fieldcheck.core.space import Answer, Condition, Outcomes, Space
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.query import Query
+from fieldcheck.tomography.surrogates.base import FittedSurrogate
+
+FEW = 30
+"""Below so many rows in a region its audit is not worth a number."""
+
+
+def ask(
+    fitted: FittedSurrogate,
+    outcomes: Outcomes,
+    query: Query,
+    *,
+    profile: Profile | None = None,
+    quality: FloatArray | None = None,
+    level: float = 0.95,
+    worst: int = 5,
+) -> Answer:
+    """The robustness of the region that a query selects.
+
+    quality
+        One per test of the space, where the query asks for it.
+    worst
+        How many of the weakest tests to name.
+    """
+    tests = query.tests(_values(fitted, query.space, quality))
+    if not len(tests):
+        raise QueryError(f"no test fits '{query.text}'", rule="a region has at least one test")
+    weights = _weights(profile, query, tests)
+    mean, error = fitted.region(tests, weights)
+    low, high = _band(mean, error, level)
+    inside = outcomes.select(np.isin(outcomes.tests, tests))
+    # Once for all that follows: in a space of millions this is most of the work.
+    means, _ = fitted.predict(tests)
+    audit, audit_error = difference(means, inside, tests, weights=weights, draws=len(outcomes))
+    return Answer(
+        query=query.text,
+        tests=len(tests),
+        measured=len(np.unique(inside.tests)),
+        rows=len(inside),
+        robustness=mean,
+        low=low,
+        high=high,
+        level=level,
+        base=float(fitted.predict(np.zeros(1, dtype=np.int64))[0][0]),
+        audit=audit,
+        audit_error=audit_error,
+        worst=tuple(
+            condition(fitted, outcomes, query.space, test=int(test), level=level)
+            for test in lowest(means, tests, worst)
+        ),
+        profile=profile.name if profile is not None else "",
+        notes=fitted.notes,
+    )
+
+
+def weakest(
+    fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, tests: IntArray, level: float, count: int
+) -> tuple[Condition, ...]:
+    """The tests of a region with the lowest robustness, lowest first."""
+    chosen = lowest(fitted.predict(tests)[0], tests, count)
+    return tuple(condition(fitted, outcomes, space, test=int(test), level=level) for test in chosen)
+
+
+def lowest(means: FloatArray, tests: IntArray, count: int) -> IntArray:
+    """The tests with the lowest means, lowest first."""
+    if not count:
+        return tests[:0]
+    first = np.argpartition(means, min(count, len(means)) - 1)[:count]
+    return tests[first[np.lexsort((tests[first], means[first]))]]
+
+
+def condition(fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, test: int, level: float) -> Condition:
+    """What is known about one test."""
+    means, errors = fitted.predict(np.array([test], dtype=np.int64))
+    low, high = _band(float(means[0]), float(errors[0]), level)
+    at = dict(zip(space.names, space.severities(test).tolist(), strict=True))
+    return Condition(
+        severities={name: severity for name, severity in at.items() if severity},
+        robustness=float(means[0]),
+        low=low,
+        high=high,
+        inputs=int(np.count_nonzero(outcomes.tests == test)),
+    )
+
+
+def difference(
+    predicted: FloatArray, inside: Outcomes, tests: IntArray, *, weights: FloatArray, draws: int
+) -> tuple[float, float]:
+    """The surrogate's mean over a region, corrected by what the rows inside showed, and its standard error.
+
+    predicted
+        One per test of the region, as ``tests`` are, in ascending order.
+
+    The difference estimator of survey sampling: each row stands for ``1 / (draws × chance)`` of its test.
+    """
+    if inside.chance is None or len(inside) < FEW or not np.all(inside.chance > 0):
+        return math.nan, math.nan
+    at = np.searchsorted(tests, inside.tests)
+    parts = weights[at] * (inside.held - predicted[at]) / (draws * inside.chance)
+    # Rows outside the region are draws that added nothing: they count in the spread.
+    variance = float((parts**2).sum() - parts.sum() ** 2 / draws)
+    return float(weights @ predicted + parts.sum()), math.sqrt(max(variance, 0.0))
+
+
+def _values(fitted: FittedSurrogate, space: Space, quality: FloatArray | None) -> Callable[[str], FloatArray]:
+    def value(name: str) -> FloatArray:
+        if name == "robustness":
+            return fitted.predict(np.arange(space.size, dtype=np.int64))[0]
+        if quality is None:
+            raise QueryError("the quality of this run was not measured", rule="[quality] in the space file asks for it")
+        return quality
+
+    return value
+
+
+def _weights(profile: Profile | None, query: Query, tests: IntArray) -> FloatArray:
+    if profile is None:
+        return np.full(len(tests), 1 / len(tests))
+    weights = profile.over(query.space)[tests]
+    if not weights.sum() > 0:
+        raise QueryError(
+            f"the profile gives '{query.text}' no weight", rule="at least one of its tests can happen in the field"
+        )
+    return np.asarray(weights / weights.sum())
+
+
+def _band(mean: float, error: float, level: float) -> tuple[float, float]:
+    reach = NormalDist().inv_cdf((1 + level) / 2) * error
+    return max(0.0, mean - reach), min(1.0, mean + reach)

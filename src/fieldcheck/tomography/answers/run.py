@@ -1,0 +1,125 @@
+"""."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.space import Answer, Outcomes, Space
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography import surrogates
+from fieldcheck.tomography.answers.ask import ask
+from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.query import parse
+from fieldcheck.tomography.runs.ending import Ending
+from fieldcheck.tomography.runs.folder import Ledger, space_of
+from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
+from fieldcheck.tomography.surrogates.measured import WithMeasured
+
+NEEDED = {"space", "guess", "surrogate", "seed", "inputs"}
+"""Parts of a head without which nothing can be answered."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a folder of outcomes says.
+
+    classes, guess
+        As in ``Evidence``.
+    arrangements
+        Where the order of perturbations matters, the rank of each row's order.
+    inputs
+        Number of inputs of the data; 0 where it is not known.
+    ending
+        How it ended; None where it was opened from a folder.
+    kept
+        Where the fitted surrogate is kept for the next time that the run is opened; None fits it anew.
+    """
+
+    space: Space
+    outcomes: Outcomes
+    classes: IntArray | None = None
+    guess: float = 0.0
+    surrogate: str = "auto"
+    seed: int = 0
+    arrangements: IntArray | None = None
+    folder: Path | None = None
+    inputs: int = 0
+    ending: Ending | None = None
+    kept: Path | None = None
+
+    @classmethod
+    def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
+        """The run in a folder, finished or not."""
+        ledger = Ledger.open(folder)
+        head = ledger.head()
+        if lacking := NEEDED - head.keys():
+            raise SpaceError(
+                f"{folder}: its run.json says nothing of '{min(lacking)}'",
+                rule="the folder of a run, as it was written",
+            )
+        outcomes, arrangements = ledger.read()
+        if not len(outcomes):
+            raise SpaceError(f"{folder} has no outcomes yet", rule="run it first", hint="tomography run --resume")
+        classes = head.get("classes")
+        return cls(
+            space=space_of(head["space"]),
+            outcomes=outcomes,
+            classes=None if classes is None else np.array(classes, dtype=np.int64),
+            guess=float(head["guess"]),
+            surrogate=surrogate or str(head["surrogate"]),
+            seed=int(head["seed"]),
+            arrangements=arrangements,
+            folder=Path(folder),
+            inputs=int(head["inputs"]),
+            kept=Path(folder) / "surrogate.npz",
+        )
+
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence(self.space, self.outcomes, self.classes, self.guess)
+
+    @cached_property
+    def fitted(self) -> FittedSurrogate:
+        """The surrogate, fitted to all outcomes."""
+        chosen = surrogates.registry.build(self.surrogate)
+        found = surrogates.fitted(chosen, self.evidence, seed=self.seed, path=self.kept)
+        return found if self.arrangements is not None else WithMeasured.of(found, self.outcomes, self.inputs)
+
+    def ask(self, query: str, *, profile: Profile | None = None, level: float = 0.95, worst: int = 5) -> Answer:
+        """The answer to a query."""
+        found = parse(query, self.space)  # before the surrogate is fitted: what is wrong with it is said at once
+        return ask(self.fitted, self.outcomes, found, profile=profile, quality=self.quality, level=level, worst=worst)
+
+    def export(self) -> Path | None:
+        """All outcomes as one Parquet table in the folder, severities by name; for other tools."""
+        if self.folder is None:
+            return None
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        severities = self.space.severities(self.outcomes.tests)
+        columns: dict[str, Any] = {name: severities[:, at] for at, name in enumerate(self.space.names)}
+        columns |= {"test": self.outcomes.tests, "input": self.outcomes.inputs, "held": self.outcomes.held}
+        if self.arrangements is not None:
+            columns["arrangement"] = self.arrangements
+        target = self.folder / "outcomes.parquet"
+        temporary = target.with_name(".outcomes.part")
+        pq.write_table(pa.table(columns), temporary)
+        temporary.replace(target)
+        return target
+
+    @property
+    def quality(self) -> FloatArray | None:
+        """One per test, where the run measured it."""
+        path = None if self.folder is None else self.folder / "quality.npz"
+        if path is None or not path.exists():
+            return None
+        with np.load(path, allow_pickle=False) as file:
+            found: FloatArray = file["predicted"].astype(np.float64)
+        return found

@@ -1,0 +1,110 @@
+"""Where a model is weakest: conditions, interactions, and how little it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fieldcheck.core.space import Condition
+from fieldcheck.core.types import FloatArray
+from fieldcheck.tomography.answers.ask import condition, weakest
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.plans.base import low_orders
+
+LISTED = 5_000_000
+"""Tests among which the smallest failing combination is looked for; larger spaces: among low orders."""
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Two perturbations together.
+
+    expected
+        Robustness if each took its share independently of the other: ``r_a r_b / r_0``.
+    excess
+        How much lower the robustness is than that; below zero, the two hide each other.
+    error
+        Standard deviation of the surrogate at this test: an excess of the same size says little.
+    """
+
+    condition: Condition
+    expected: float
+    excess: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Weakness:
+    """What to look at first."""
+
+    conditions: tuple[Condition, ...]
+    interactions: tuple[Interaction, ...]
+    smallest: Condition | None
+    below: float
+
+
+def weaknesses(
+    run: Run, *, order: int = 2, count: int = 10, below: float | None = None, level: float = 0.95
+) -> Weakness:
+    """The weakest conditions up to an order, the strongest interactions, and the smallest combination that fails.
+
+    below
+        A robustness under this is a failure; by default ten points under that of unperturbed inputs.
+    """
+    tests = np.sort(low_orders(run.space, order))
+    limit = _base(run) - 0.1 if below is None else below
+    return Weakness(
+        conditions=weakest(run.fitted, run.outcomes, run.space, tests=tests, level=level, count=count),
+        interactions=interactions(run, count=count, level=level),
+        smallest=smallest(run, limit, level=level),
+        below=limit,
+    )
+
+
+def interactions(run: Run, *, count: int, level: float) -> tuple[Interaction, ...]:
+    """Pairs of perturbations that are worse together than they should be, worst first."""
+    if len(run.space.axes) < 2:
+        return ()
+    tests = low_orders(run.space, 2)
+    pairs = tests[run.space.orders(tests) == 2]
+    means, errors = run.fitted.predict(pairs)
+    expected = independent(run, run.space.severities(pairs))
+    order = np.lexsort((pairs, means - expected))[:count]
+    return tuple(
+        Interaction(
+            condition(run.fitted, run.outcomes, run.space, test=int(pairs[at]), level=level),
+            float(expected[at]),
+            float(expected[at] - means[at]),
+            float(errors[at]),
+        )
+        for at in order.tolist()
+    )
+
+
+def independent(run: Run, severities: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatArray:
+    """``r_0 Π (r_j / r_0)`` over the perturbations at work, one per row of severities."""
+    base = max(_base(run), 1e-9)
+    found = np.full(len(severities), base)
+    for axis, levels in enumerate(run.space.shape):
+        alone = np.zeros((levels, len(run.space.axes)), dtype=np.int64)
+        alone[:, axis] = np.arange(levels)
+        means, _ = run.fitted.predict(run.space.numbers(alone))
+        found *= np.where(severities[:, axis] > 0, means[severities[:, axis]] / base, 1.0)
+    return np.asarray(np.minimum(found, 1.0))
+
+
+def smallest(run: Run, below: float, *, level: float) -> Condition | None:
+    """The test with the smallest sum of severities whose robustness is under a limit; of those, the weakest."""
+    tests = np.arange(run.space.size) if run.space.size <= LISTED else np.sort(low_orders(run.space, 3))
+    means, _ = run.fitted.predict(tests)
+    failing = np.flatnonzero(means < below)
+    if not len(failing):
+        return None
+    sums = run.space.severities(tests[failing]).sum(axis=1)
+    first = failing[np.lexsort((means[failing], sums))[0]]
+    return condition(run.fitted, run.outcomes, run.space, test=int(tests[first]), level=level)
+
+
+def _base(run: Run) -> float:
+    return float(run.fitted.predict(np.zeros(1, dtype=np.int64))[0][0])

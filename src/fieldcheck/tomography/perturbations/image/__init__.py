@@ -1,0 +1,3 @@
+"""Changes of images, one a file."""
+
+from __future__ import annotations

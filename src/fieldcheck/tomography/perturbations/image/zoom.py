@@ -1,0 +1,43 @@
+"""Objects that come out smaller or larger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from fieldcheck.core.rng import Draws
+from fieldcheck.core.types import IntArray
+from fieldcheck.tomography.perturbations.image.affine import Affine
+from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice
+
+Direction = Literal["out", "in"]
+
+
+_SMALLER = (0.9, 0.8, 0.7, 0.6, 0.5)
+
+
+@dataclass(frozen=True)
+class Zoom(ImagePerturbation):
+    """Smaller or larger about the centre.
+
+    direction
+        ``out`` shrinks to .9, .8, .7, .6, .5 of the size (MNIST-C calls it scale) and leaves a black frame; ``in``
+        enlarges by the reciprocals and crops. Bilinear.
+    """
+
+    name: ClassVar[str] = "zoom"
+    title: ClassVar[str] = "Smaller (or larger) about the centre"
+    paper: ClassVar[str] = "Mu and Gilmer, MNIST-C, 2019"
+
+    direction: Direction = "out"
+
+    def __post_init__(self) -> None:
+        check_choice(self.name, "direction", self.direction, ("out", "in"))
+
+    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+        return by_group(pixels, severity, lambda some, level: self._enlarge(level)(some))
+
+    def _enlarge(self, level: int) -> Affine:
+        smaller = _SMALLER[level - 1]
+        step = 1.0 / smaller if self.direction == "out" else smaller
+        return Affine((step, 0.0, 0.0, step))

@@ -1,0 +1,3 @@
+"""Changes of texts, one a file."""
+
+from __future__ import annotations

@@ -1,0 +1,201 @@
+"""How plausible perturbed inputs still are: measured for some tests, predicted for every test of the space."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.inputs import gather
+from fieldcheck.core.rng import stream
+from fieldcheck.core.space import Space
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.plans.base import count_of_order, space_filling
+from fieldcheck.tomography.quality.features import OnnxFeatures, View, hashed_tokens, of_model, pixels
+from fieldcheck.tomography.quality.grid_process import fit_grid, held_out
+from fieldcheck.tomography.quality.measures import Measure, measure_named
+from fieldcheck.tomography.quality.token_models import TokenModel
+from fieldcheck.tomography.setup.executor import Executor, take
+
+FILE = "quality.npz"
+
+
+LARGEST = 5_000_000
+"""Tests of a space for which every prediction is kept."""
+
+
+LEAST_TESTS = 10
+
+
+ROWS = 2000
+"""Perturbed inputs that are held at once, about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """A score of every test of a space.
+
+    predicted
+        One per test of the space, in the order of their numbers.
+    tests, measured
+        The tests that were measured, and their scores.
+    error
+        Mean absolute error of predictions for tests that were held out; nan where every test was measured.
+    notes
+        What the scores looked at, which values are good, and how well they are predicted.
+    """
+
+    measure: str
+    predicted: FloatArray
+    tests: IntArray
+    measured: FloatArray
+    error: float
+    notes: tuple[str, ...] = ()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write ``quality.npz`` into the folder of a run, where queries find it."""
+        path = Path(folder) / FILE
+        part = path.with_suffix(".part")
+        with part.open("wb") as file:
+            np.savez_compressed(
+                file, predicted=self.predicted.astype(np.float32), tests=self.tests, measured=self.measured,
+                measure=np.array(self.measure), error=np.array(self.error), notes=np.array(self.notes, dtype=np.str_),
+            )  # fmt: skip
+        os.replace(part, path)
+        return path
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Quality:
+        """What ``save`` wrote."""
+        with np.load(Path(folder) / FILE, allow_pickle=False) as file:
+            return cls(
+                measure=str(file["measure"]),
+                predicted=file["predicted"].astype(np.float64),
+                tests=file["tests"],
+                measured=file["measured"],
+                error=float(file["error"]),
+                notes=tuple(map(str, file["notes"])),
+            )
+
+
+def measure_quality(
+    executor: Executor,
+    *,
+    measure: str = "auto",
+    features: str | Path | View = "auto",
+    tests: int = 150,
+    inputs: int = 100,
+    seed: int = 0,
+) -> Quality:
+    """Measure the quality of some tests and predict that of all others.
+
+    The same inputs are perturbed in every test and compared with themselves, clean. Where the order of perturbations
+    matters, they are applied in the order of the space.
+
+    measure
+        ``kid``, ``fid``, ``ssim`` for images, ``token-f1`` (as in BERTScore), ``bleu``, ``sentence-bleu`` for texts.
+    features
+        What ``kid`` and ``fid`` look at: ``model``, the last hidden layer of the model under test; ``pixels``; the
+        path of an extractor in an ONNX file. What ``token-f1`` looks at: ``letters``, hashed n-grams of letters; the
+        path of a folder with a language model. Or a function from a batch to features. ``auto`` is ``model`` or
+        ``letters``. A model is blind to what it was trained to ignore, and so are its features.
+    tests
+        How many tests to measure: every order as many, as far as it has them, far from each other.
+    """
+    space = executor.space
+    chosen_measure = measure_named(measure, kind=executor.inputs.kind)
+    _check_sizes(space, tests, inputs, len(executor.inputs))
+    view, said = _view(chosen_measure, features, executor)
+    chosen = over_orders(space, tests, seed=seed)
+    scores = _scores(executor, chosen_measure, view, chosen, inputs=_some(len(executor.inputs), inputs, seed))
+    return _predicted(space, chosen_measure, chosen, scores, said=said, seed=seed)
+
+
+def over_orders(space: Space, count: int, *, seed: int) -> IntArray:
+    """Tests of all orders, ascending: every order as many, as far as it has them, and far from each other."""
+    if space.size <= count:
+        return np.arange(space.size, dtype=np.int64)
+    shares, left = {}, count
+    totals = sorted((count_of_order(space, order), order) for order in range(len(space.axes) + 1))
+    for place, (total, order) in enumerate(totals):
+        shares[order] = min(total, left // (len(totals) - place))
+        left -= shares[order]
+    parts = [space_filling(space, order, share, seed=seed) for order, share in shares.items()]
+    return np.unique(np.concatenate(parts))
+
+
+def _check_sizes(space: Space, tests: int, inputs: int, available: int) -> None:
+    if space.size > LARGEST:
+        raise SpaceError(
+            f"{space.size:,} tests",
+            rule=f"quality is predicted for spaces of up to {LARGEST:,}",
+            hint="fewer levels, or fewer perturbations",
+        )
+    if tests < LEAST_TESTS:
+        raise SpaceError(f"the quality of {tests} tests", rule=f"{LEAST_TESTS} tests or more")
+    if min(inputs, available) < 2:
+        raise SpaceError(f"quality on {min(inputs, available)} inputs", rule="two inputs or more")
+
+
+def _view(measure: Measure, features: str | Path | View, executor: Executor) -> tuple[View, str]:
+    """What the measure looks at, as a function of a batch and in words."""
+    if measure.needs == "inputs":
+        return (lambda batch: batch), "the inputs themselves"
+    if callable(features):
+        return features, "features of a function of yours"
+    if measure.needs == "tokens":
+        return _tokens(features)
+    if features in ("auto", "model"):
+        return of_model(executor)
+    if features == "pixels" and executor.inputs.kind != "text":
+        return pixels, "the numbers of the inputs"
+    return OnnxFeatures.open(_existing(features, "model, pixels (not for texts), or an ONNX file")), str(features)
+
+
+def _tokens(features: str | Path) -> tuple[View, str]:
+    if features in ("auto", "letters"):
+        return hashed_tokens, "hashed n-grams of letters: spelling, not meaning"
+    return TokenModel.open(_existing(features, "letters, or a folder with a language model")), str(features)
+
+
+def _existing(features: str | Path, rule: str) -> Path:
+    path = Path(features)
+    if not path.exists():
+        raise SpaceError(f"no features '{features}'", rule=rule)
+    return path
+
+
+def _some(available: int, count: int, seed: int) -> IntArray:
+    """Positions of random inputs, ascending."""
+    words = stream(seed, "quality", "inputs").bit_generator.random_raw(available)
+    return np.sort(np.argsort(words, kind="stable")[:count]).astype(np.int64)
+
+
+def _scores(executor: Executor, measure: Measure, view: View, tests: IntArray, *, inputs: IntArray) -> FloatArray:
+    """One per test. Neighbouring tests are perturbed together: they share their first perturbations."""
+    clean = view(gather(executor.inputs, inputs))
+    together = max(1, ROWS // len(inputs))
+    found = []
+    for first in range(0, len(tests), together):
+        some = tests[first : first + together]
+        batch, which = executor.perturbed(np.repeat(some, len(inputs)), np.tile(inputs, len(some)))
+        seen = view(batch)
+        found += [measure.score(clean, take(seen, at)) for at in which.reshape(len(some), -1)]
+    return np.array(found, dtype=np.float64)
+
+
+def _predicted(space: Space, measure: Measure, tests: IntArray, scores: FloatArray, *, said: str, seed: int) -> Quality:
+    if not np.isfinite(scores).all():
+        raise SpaceError(f"{measure.name} is not finite for some tests", rule="features are finite numbers")
+    values = measure.smoothed(scores)
+    meaning = f"{measure.name} of {said}; {measure.better} values mean plausible inputs"
+    notes = tuple(filter(None, (meaning, measure.caution)))
+    if len(tests) == space.size:
+        return Quality(measure.name, scores, tests, scores, float("nan"), (*notes, "every test was measured"))
+    error = float(np.abs(measure.back(held_out(space, tests, values, seed=seed)) - scores).mean())
+    spread = float(np.abs(scores - np.median(scores)).mean())
+    notes += (f"{len(tests)} tests measured; held-out mean absolute error {error:.3g}, of a constant {spread:.3g}",)
+    return Quality(measure.name, measure.back(fit_grid(space, tests, values).everywhere()), tests, scores, error, notes)

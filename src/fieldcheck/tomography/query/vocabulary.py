@@ -1,0 +1,101 @@
+"""The names that a query may use in a space, the values that each can take, and words for values."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fieldcheck.core.space import RESERVED, Space
+from fieldcheck.tomography.query.tokens import Token, error
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something about a test that has a value.
+
+    low, high
+        The values that there are; whole numbers where ``whole``.
+    words
+        Names of values or ranges of values.
+    """
+
+    name: str
+    low: float
+    high: float
+    whole: bool
+    words: Mapping[str, tuple[int, int]]
+
+    def range_of(self, token: Token, text: str) -> tuple[float, float]:
+        """First and last value that a number or word stands for."""
+        if token.kind == "number":
+            value = self._number(token, text)
+            return value, value
+        meant = {word.lower(): levels for word, levels in self.words.items()}
+        if token.text.lower() not in meant:
+            raise error(
+                text,
+                token.start,
+                f"'{token.text}' is no level of {self.name}",
+                rule=self.rule(),
+                hint=_closest(token.text, self.words),
+            )
+        low, high = meant[token.text.lower()]
+        return float(low), float(high)
+
+    def _number(self, token: Token, text: str) -> float:
+        percent = token.text.endswith("%")
+        value = float(token.text.rstrip("%")) / (100 if percent else 1)
+        uneven = self.whole and (percent or value % 1 != 0)
+        if uneven or not (math.isfinite(value) and self.low <= value <= self.high):
+            raise error(text, token.start, f"{self.name} is never {token.text}", rule=self.rule())
+        return value
+
+    def rule(self) -> str:
+        """The values that there are, for messages."""
+        if math.isinf(self.high):
+            return f"{self.name} is a number"
+        span = f"{self.low:g} to {self.high:g}"
+        words = f", or {', '.join(self.words)}" if self.words else ""
+        return f"{self.name} is {'a whole number from ' if self.whole else 'from '}{span}{words}"
+
+
+def vocabulary(space: Space) -> dict[str, Quantity]:
+    """By the name as it is compared (lower case, - for _)."""
+    found = {_plain(axis.name): Quantity(axis.name, 0, axis.levels, True, axis.words) for axis in space.axes}
+    known = {
+        "order": Quantity("order", 0, len(space.axes), True, {}),
+        "severity_sum": Quantity("severity_sum", 0, sum(axis.levels for axis in space.axes), True, {}),
+        "robustness": Quantity("robustness", 0, 1, False, {}),
+        "quality": Quantity("quality", -math.inf, math.inf, False, {}),
+    }
+    return found | {_plain(name): known[name] for name in RESERVED}
+
+
+def look_up(token: Token, known: Mapping[str, Quantity], text: str) -> Quantity:
+    """The quantity that a name stands for."""
+    found = known.get(_plain(token.text))
+    if found is not None:
+        return found
+    names = [quantity.name for quantity in known.values()]
+    raise error(
+        text,
+        token.start,
+        f"there is no '{token.text}' here",
+        rule="there are: " + ", ".join(names),
+        hint=_closest(token.text, names),
+    )
+
+
+def is_known(token: Token, known: Mapping[str, Quantity]) -> bool:
+    return token.kind == "name" and _plain(token.text) in known
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+def _closest(text: str, names: Mapping[str, object] | list[str]) -> str:
+    close = difflib.get_close_matches(text[:60].lower(), [name.lower() for name in names], n=1)
+    return close[0] if close else ""

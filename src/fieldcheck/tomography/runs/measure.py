@@ -1,0 +1,180 @@
+"""A run: measure part by part, keep every outcome, and answer from what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fieldcheck.core.space import Outcomes
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography import surrogates
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.plans import Spread
+from fieldcheck.tomography.plans.base import Plan
+from fieldcheck.tomography.runs.ending import ending
+from fieldcheck.tomography.runs.folder import Ledger, space_record
+from fieldcheck.tomography.runs.schedule import Schedule, Stage
+from fieldcheck.tomography.runs.stopping import Stopping, width_of
+from fieldcheck.tomography.setup.subject import Subject
+from fieldcheck.tomography.surrogates.base import Evidence
+from fieldcheck.tomography.surrogates.measured import WithMeasured
+
+Progress = Callable[[int, int], None]
+"""Told how many rows are done, of how many."""
+
+
+Tell = Callable[[str], None]
+"""Told what a person may want to know while waiting."""
+
+
+LOOKED_AT = 1_000
+"""Tests whose bands decide when a spread plan may stop."""
+
+
+def measure(  # noqa: PLR0913 -- all optional
+    subject: Subject,
+    *,
+    plan: Plan,
+    budget: int | None = None,
+    rule: Stopping | None = None,
+    surrogate: str = "auto",
+    seed: int = 0,
+    ordered: bool = False,
+    folder: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> Run:
+    """Run the plan on a subject.
+
+    folder
+        Where outcomes are kept as they come; None keeps them in memory only.
+    resume
+        Go on with what the folder holds, if it was begun with the same settings. The budget may be larger and the
+        half-width of the rule narrower than they were: the run is extended (see ``Schedule``).
+    progress, tell
+        Told how far the run is, and in words what was seen on the way.
+    """
+    surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
+    if budget is None and rule is None and isinstance(plan, Spread):
+        budget = plan.usual
+    head = _head(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered)
+    ledger = None if folder is None else Ledger.create(folder, head, resume=resume)
+    schedule = Schedule(
+        subject.space,
+        subject.inputs,
+        plan,
+        budget,
+        rule,
+        seed,
+        bands=_Bands(subject, surrogate, seed, tell),
+        ordered=ordered,
+        earlier=() if ledger is None else tuple(Stage(**stage) for stage in ledger.head().get("earlier", ())),
+    )
+    outcomes, arrangements = _carried_out(schedule, subject, ledger, progress)
+    return Run(
+        subject.space,
+        outcomes,
+        subject.classes,
+        subject.guess,
+        surrogate,
+        seed,
+        arrangements,
+        folder=None if folder is None else Path(folder),
+        inputs=subject.inputs,
+        ending=ending(schedule, outcomes),
+    )
+
+
+def _carried_out(
+    schedule: Schedule, subject: Subject, ledger: Ledger | None, progress: Progress | None
+) -> tuple[Outcomes, IntArray | None]:
+    """All outcomes, those that the ledger has already first, and their arrangements where order matters."""
+    outcomes, arrangements = (_EMPTY, None) if ledger is None else ledger.read()
+    while True:
+        rows, variants = schedule.next(outcomes)
+        if not len(rows):
+            return outcomes, arrangements
+        found = Outcomes(rows.tests, rows.inputs, subject.measure(rows.tests, rows.inputs, variants), rows.chance)
+        if ledger is not None:
+            ledger.add(found, variants)
+        outcomes, arrangements = _joined(outcomes, found), _appended(arrangements, variants)
+        if progress is not None:
+            progress(len(outcomes), schedule.total(outcomes))
+
+
+@dataclass(frozen=True, eq=False)
+class _Bands:
+    """95 % half-widths of the bands of tests that are spread evenly over the space.
+
+    known
+        By number of rows: a schedule asks again whenever it looks at what is next, and a fit takes seconds.
+    """
+
+    subject: Subject
+    surrogate: str
+    seed: int
+    tell: Tell | None = None
+    known: dict[int, FloatArray] = field(default_factory=dict)
+
+    def __call__(self, outcomes: Outcomes) -> FloatArray:
+        if len(outcomes) not in self.known:
+            found = self.known[len(outcomes)] = self._of(outcomes)
+            if self.tell is not None:
+                self.tell(f"half-width after {len(outcomes):,} inferences: {found.mean():.3g} on average")
+        return self.known[len(outcomes)]
+
+    def _of(self, outcomes: Outcomes) -> FloatArray:
+        space = self.subject.space
+        evidence = Evidence(space, outcomes, self.subject.classes, self.subject.guess)
+        fitted = surrogates.registry.build(self.surrogate).fit(evidence, seed=self.seed)
+        fitted = WithMeasured.of(fitted, outcomes, self.subject.inputs)
+        tests = np.unique(np.linspace(0, space.size - 1, min(LOOKED_AT, space.size)).astype(np.int64))
+        return 1.96 * fitted.predict(tests)[1]
+
+
+def _head(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
+    """Everything that the outcomes depend on, as plain values."""
+    return {
+        "space": space_record(subject.space),
+        "plan": repr(plan),
+        "budget": settings["budget"],
+        "rule": _rule_record(settings["rule"]),
+        "width": width_of(settings["rule"]),
+        "earlier": [],
+        "surrogate": settings["surrogate"],
+        "seed": settings["seed"],
+        "ordered": settings["ordered"],
+        "subject": dict(subject.digest or {}),
+        "inputs": subject.inputs,
+        "classes": None if subject.classes is None else subject.classes.tolist(),
+        "guess": subject.guess,
+    }
+
+
+def _rule_record(rule: Stopping | None) -> dict[str, Any] | None:
+    """A rule as plain values, without the width that it waits for."""
+    if rule is None:
+        return None
+    return {"name": rule.name, **{name: value for name, value in vars(rule).items() if name != "width"}}
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+_EMPTY = Outcomes(_NONE, _NONE, np.zeros(0))
+
+
+def _joined(before: Outcomes, after: Outcomes) -> Outcomes:
+    if not len(before):
+        return after
+    columns = ((getattr(one, name) for one in (before, after)) for name in ("tests", "inputs", "held", "chance"))
+    return Outcomes(*(np.concatenate(list(pair)) for pair in columns))
+
+
+def _appended(before: IntArray | None, after: IntArray | None) -> IntArray | None:
+    return after if before is None or after is None else np.concatenate([before, after])

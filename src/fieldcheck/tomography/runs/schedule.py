@@ -1,0 +1,330 @@
+"""What to run next: a pure function of what was seen so far, so that a run that was killed goes on as if it was not."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice, permutations
+from zlib import crc32
+
+import numpy as np
+
+from fieldcheck.core.errors import BudgetError, SpaceError
+from fieldcheck.core.rng import Draws, stream
+from fieldcheck.core.space import Outcomes, Space
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.tomography.plans import Spread
+from fieldcheck.tomography.plans.base import Plan, Rows, joined
+from fieldcheck.tomography.runs.stopping import HalfWidth, Stopping, reached, width_of, with_width
+
+FIRST = 4_000
+"""Rows before the bands of a spread plan are looked at for the first time."""
+
+
+MOST = 2_000_000
+"""Rows after which a spread plan stops in any case."""
+
+
+Bands = Callable[[Outcomes], FloatArray]
+"""From outcomes to the half-widths of the bands of some tests of the space."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a run asked for before it was extended: its inferences in all, and the width of its rule."""
+
+    budget: int | None = None
+    width: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """The rows of a run, part by part.
+
+    A run that was extended has the rows of its earlier stages first, then those of the larger plan that it lacks.
+    ``spread``, where it draws tests or has a rule, thus becomes the run that was begun with the last settings, row by
+    row. The others come to the same rows in another order. Only a ``spread`` that goes from fewer inferences than tests
+    to more has other rows than one begun with more: it keeps those that it drew, with the chances that they had.
+
+    inputs
+        Number of inputs of the data.
+    budget
+        Inferences in all; None for as many as the plan can use, or as the rule asks for.
+    rule
+        When a test has seen enough inputs; None: the budget decides alone.
+    bands
+        How wide the bands are by now; only a spread plan with a rule asks for it.
+    ordered
+        Whether the order of the perturbations matters: every row then has an arrangement.
+    chunk
+        Rows in a part: what is lost when a run is killed.
+    earlier
+        Settings before the run was extended, in order.
+    """
+
+    space: Space
+    inputs: int
+    plan: Plan
+    budget: int | None = None
+    rule: Stopping | None = None
+    seed: int = 0
+    bands: Bands | None = None
+    ordered: bool = False
+    chunk: int = 4_096
+    earlier: tuple[Stage, ...] = ()
+    _rounds: dict[int, Rows] = field(default_factory=dict, init=False, repr=False)
+    _looks: dict[tuple[int, int, int], BoolArray] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.rule is not None and self.ordered:
+            raise SpaceError("a stopping rule where the order matters", rule="--inferences instead of --half-width")
+
+    def next(self, outcomes: Outcomes) -> tuple[Rows, IntArray | None]:
+        """The rows to run after these; none when the run is done."""
+        rows, begun = self._round(outcomes)
+        done = len(outcomes) - begun
+        _check_begun(rows.part(slice(done)), outcomes.select(np.arange(begun, len(outcomes))))
+        found = rows.part(slice(done, done + self.chunk))
+        return found, self._arrangements(found, len(outcomes)) if self.ordered else None
+
+    def total(self, outcomes: Outcomes) -> int:
+        """Rows of the run as far as they are known: with a rule, those of this round."""
+        rows, begun = self._round(outcomes)
+        return begun + len(rows)
+
+    def half_widths(self, outcomes: Outcomes) -> FloatArray:
+        """What the rule looks at by now: of the bands of a spread plan, else of the interval of each test that ran."""
+        if isinstance(self.plan, Spread) and self.bands is not None:
+            return self.bands(outcomes)
+        by_test = _by_test(np.unique(outcomes.tests), outcomes)
+        return np.array([reached(self.rule, held, self.inputs) for held in by_test])
+
+    def _round(self, outcomes: Outcomes) -> tuple[Rows, int]:
+        """The rows of the round that is under way, and how many rows came before it."""
+        if self.rule is None:
+            return self._fixed, 0
+        return self._widening(outcomes) if isinstance(self.plan, Spread) else self._narrowing(outcomes, self.rule)
+
+    @cached_property
+    def _fixed(self) -> Rows:
+        """All rows where no rule decides, those of earlier stages first."""
+        rows, parts = _NOTHING, []
+        for stage in self._stages:
+            further = self._unseen(self._planned(stage.budget), rows)
+            if stage.budget is not None:
+                further = further.part(slice(max(0, stage.budget - len(rows))))
+            rows = joined(rows, further)
+            parts.append(self._arranged(further))
+        return joined(*parts)
+
+    def _planned(self, budget: int | None) -> Rows:
+        """Rows of the plan that the budget pays for, those that run in several orders counted as often."""
+        if budget is None or not self.ordered or isinstance(self.plan, Spread):
+            return self._rows(budget)
+        try:
+            return self._rows(bisect_right(range(1, budget + 1), budget, key=self._runs))
+        except BudgetError as error:
+            raise BudgetError(
+                f"{budget:,} inferences where the order of perturbations matters",
+                rule="each test of the plan runs in every order, on one input or more",
+                hint="more --inferences, or --plan spread",
+            ) from error
+
+    def _runs(self, asked: int) -> int:
+        """Inferences that the rows of a plan take in all their orders; 0 where there are too few for any."""
+        try:
+            return int(self._variants(self._rows(asked)).sum())
+        except BudgetError:
+            return 0
+
+    def _rows(self, budget: int | None) -> Rows:
+        return self.plan.rows(self.space, self.inputs, budget=budget, seed=self.seed)
+
+    def _arranged(self, rows: Rows) -> Rows:
+        """In the order in which they are run; where the order of perturbations matters, once for each."""
+        if isinstance(self.plan, Spread):
+            return rows
+        rows = _by_blocks(rows, self.chunk)
+        return rows.repeated(self._variants(rows)) if self.ordered else rows
+
+    def _variants(self, rows: Rows) -> IntArray:
+        """Orders of the perturbations at work, one per row."""
+        return np.array([math.factorial(order) for order in range(len(self.space.axes) + 1)])[
+            self.space.orders(rows.tests)
+        ]
+
+    def _narrowing(self, outcomes: Outcomes, rule: Stopping) -> tuple[Rows, int]:
+        """Each round gives the next batch of inputs to the tests whose rule is not content yet."""
+        order, every = _shuffled(self.inputs, self.seed), self._tests[-1]
+        begun, mark, seen = 0, 0, np.zeros(len(every), dtype=np.int64)
+        for number, (stage, tests) in enumerate(zip(self._stages, self._tests, strict=True)):
+            current = with_width(rule, stage.width)
+            while not _spent(begun, stage.budget):
+                at = np.flatnonzero(np.isin(every, tests) & (seen < self.inputs))
+                at = at[self._look((number, begun, mark), every[at], outcomes, current)]
+                rows = _next_inputs(every[at], seen[at], order, rule.batch)
+                if not len(rows):
+                    break
+                if begun + len(rows) > len(outcomes):
+                    return self._affordable(rows, begun), begun
+                mark = crc32(outcomes.held[begun : begun + len(rows)].tobytes(), mark)
+                begun += len(rows)
+                seen[at] = np.minimum(seen[at] + rule.batch, self.inputs)
+        return _NOTHING, begun
+
+    def _look(self, at: tuple[int, int, int], tests: IntArray, outcomes: Outcomes, rule: Stopping) -> BoolArray:
+        """Which tests still want inputs; kept, because every part looks again at all the rounds before it.
+
+        at
+            Stage, rows before the round, and the checksum of their outcomes.
+        """
+        if at not in self._looks:
+            self._looks[at] = _wanting(tests, outcomes.select(np.arange(at[1])), rule, self.inputs)
+        return self._looks[at]
+
+    @property
+    def _stages(self) -> tuple[Stage, ...]:
+        return (*self.earlier, Stage(self.budget, width_of(self.rule)))
+
+    @cached_property
+    def _tests(self) -> tuple[IntArray, ...]:
+        """Tests of each stage where a rule decides, in ascending order; those of the last one include all."""
+        found: list[IntArray] = []
+        for stage in self._stages:
+            found.append(np.unique(np.concatenate([self._rows(stage.budget).tests, *found[-1:]])))
+        return tuple(found)
+
+    def _widening(self, outcomes: Outcomes) -> tuple[Rows, int]:
+        """Each round of a spread plan adds half of what was there, until the bands are narrow enough."""
+        if not isinstance(self.rule, HalfWidth) or self.bands is None:
+            raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
+        begun, number, wanted = 0, 0, FIRST
+        while begun < self.most:
+            rows = self._added(number, wanted, outcomes, begun)
+            if not len(rows):
+                break
+            if begun + len(rows) > len(outcomes):
+                return rows, begun
+            begun, number = begun + len(rows), number + 1
+            if float(np.mean(self.bands(outcomes.select(np.arange(begun))))) <= self.rule.width:
+                break
+            wanted = math.ceil(begun / 2)
+        return _NOTHING, begun
+
+    def _added(self, number: int, wanted: int, outcomes: Outcomes, begun: int) -> Rows:
+        """The rows of a round of a spread plan; kept, because they follow from the rounds before, whatever was seen."""
+        if number not in self._rounds:
+            rows = self.plan.rows(self.space, self.inputs, budget=wanted, seed=self.seed + number)
+            rows = self._unseen(rows, outcomes.select(np.arange(begun)))
+            self._rounds[number] = rows.part(slice(self.most - begun))
+        return self._rounds[number]
+
+    @property
+    def most(self) -> int:
+        """Rows after which a spread plan with a rule stops in any case."""
+        return min(self.budget or MOST, self.space.size * self.inputs)
+
+    def _unseen(self, rows: Rows, before: Rows | Outcomes) -> Rows:
+        """Those rows whose test has not run on their input yet: once more would say the same."""
+        known = before.tests * self.inputs + before.inputs
+        return rows.part(np.flatnonzero(~np.isin(rows.tests * self.inputs + rows.inputs, known)))
+
+    def _affordable(self, rows: Rows, begun: int) -> Rows:
+        return rows if self.budget is None else rows.part(slice(self.budget - begun))
+
+    def _arrangements(self, rows: Rows, begun: int) -> IntArray:
+        """The rank of each row's order of perturbations: a random one in a spread plan, else one after the other."""
+        if not isinstance(self.plan, Spread):
+            return self._enumerated[begun : begun + len(rows)]
+        draws = Draws.of(self.seed, "arrangement", np.arange(begun, begun + len(rows)), 0)
+        keys = np.where(self.space.severities(rows.tests) > 0, draws.uniforms(len(self.space.axes)), 2.0)
+        return ranks_of(np.argsort(keys, axis=1, kind="stable"))
+
+    @cached_property
+    def _enumerated(self) -> IntArray:
+        """Rows of one test and input follow each other: the n-th has the n-th order."""
+        rows = self._fixed
+        same = np.concatenate([[False], (np.diff(rows.tests) == 0) & (np.diff(rows.inputs) == 0)])
+        starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(rows))))
+        active = (self.space.severities(rows.tests) > 0) @ (1 << np.arange(len(self.space.axes)))
+        kinds, which = np.unique(np.column_stack([active, np.arange(len(rows)) - starts]), axis=0, return_inverse=True)
+        ranks = [_arrangement(int(mask), int(number), len(self.space.axes)) for mask, number in kinds]
+        return np.array(ranks, dtype=np.int64)[which]
+
+
+_NOTHING = Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+def _check_begun(planned: Rows, outcomes: Outcomes) -> None:
+    """Refuse outcomes of other rows: another version may have drawn them, and two plans do not mix."""
+    if not (np.array_equal(planned.tests, outcomes.tests) and np.array_equal(planned.inputs, outcomes.inputs)):
+        raise SpaceError(
+            "the outcomes that are there are not the first ones of this plan",
+            rule="a run goes on with the version of fieldcheck that began it",
+            hint="another --out; queries still read what is there",
+        )
+
+
+def _by_blocks(rows: Rows, chunk: int) -> Rows:
+    """Rows in blocks of inputs, so that a part holds many tests of few inputs and shares their prefixes."""
+    tests, inputs = len(np.unique(rows.tests)), np.unique(rows.inputs, return_inverse=True)[1]
+    block = max(1, chunk // max(1, tests))
+    order = np.lexsort((inputs, rows.tests, inputs // block))
+    return rows.part(order)
+
+
+def _crossed(tests: IntArray, inputs: IntArray) -> Rows:
+    count = len(tests) * len(inputs)
+    return Rows(np.tile(tests, len(inputs)), np.repeat(inputs, len(tests)), np.full(count, np.nan))
+
+
+def _next_inputs(tests: IntArray, seen: IntArray, order: IntArray, batch: int) -> Rows:
+    """For each test its next batch of inputs, all of which come in one order; ``seen`` is how many it had."""
+    first = np.unique(seen).tolist()
+    return joined(*(_crossed(tests[seen == at], np.sort(order[at : at + batch])) for at in first))
+
+
+def _wanting(tests: IntArray, outcomes: Outcomes, rule: Stopping, inputs: int) -> BoolArray:
+    """Which tests have outcomes that are not enough for the rule; none at all are never enough."""
+    found = [not len(held) or not rule.enough(held, inputs) for held in _by_test(tests, outcomes)]
+    return np.array(found, dtype=bool)
+
+
+def _by_test(tests: IntArray, outcomes: Outcomes) -> Iterator[FloatArray]:
+    """The outcomes of each test, in the order in which they came."""
+    order = np.argsort(outcomes.tests, kind="stable")
+    ends = np.searchsorted(outcomes.tests[order], tests, side="right")
+    starts = np.searchsorted(outcomes.tests[order], tests, side="left")
+    held = outcomes.held[order]
+    return (held[first:last] for first, last in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _spent(rows: int, budget: int | None) -> bool:
+    return budget is not None and rows >= budget
+
+
+def _shuffled(count: int, seed: int) -> IntArray:
+    words = stream(seed, "schedule", "inputs").bit_generator.random_raw(count)
+    order: IntArray = np.argsort(words, kind="stable").astype(np.int64)
+    return order
+
+
+def ranks_of(orders: IntArray) -> IntArray:
+    """The rank of each order of axes among all of them, as dictionaries order them; one order per row."""
+    axes = orders.shape[1]
+    found = np.zeros(len(orders), dtype=np.int64)
+    for place in range(axes):
+        smaller = (orders[:, place + 1 :] < orders[:, place : place + 1]).sum(axis=1)
+        found += smaller * math.factorial(axes - place - 1)
+    return found
+
+
+def _arrangement(mask: int, number: int, axes: int) -> int:
+    """The rank of the ``number``-th order of the perturbations at work (bits); those at rest come last."""
+    active = [axis for axis in range(axes) if mask >> axis & 1]
+    rest = [axis for axis in range(axes) if not mask >> axis & 1]
+    chosen = next(islice(permutations(active), number, None))
+    return int(ranks_of(np.array([[*chosen, *rest]]))[0])

@@ -1,1 +1,0 @@
-"""How far perturbed inputs are from clean ones, one score a file."""

@@ -1,0 +1,171 @@
+"""Running tests: perturb inputs, ask the model, check its answers.
+
+Rows of many tests are run together. Perturbations are applied one after the other to what is distinct among the rows:
+two rows with the same input and the same first severities share that work, whatever the plan.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.inputs import Inputs, gather
+from fieldcheck.core.rng import Draws
+from fieldcheck.core.space import Space
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.perturbations.base import Perturbation
+
+Respond = Callable[[Any], npt.NDArray[Any]]
+"""From a batch of inputs to what the model says, one row per item."""
+
+
+Check = Callable[[npt.NDArray[Any], IntArray], npt.NDArray[Any]]
+"""From what the model says and the positions of the inputs to 1.0 where the answer is right, else 0.0."""
+
+
+@dataclass
+class Clock:
+    """CPU seconds by what they were spent on."""
+
+    perturbing: float = 0.0
+    inferring: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """Of the model in all that was spent."""
+        total = self.perturbing + self.inferring
+        return self.inferring / total if total else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Executor:
+    """A model, its data and its perturbations, ready to run any test on any input.
+
+    batch
+        Inputs that the model gets at once.
+    hidden
+        From a batch of inputs to the activations of the model's last hidden layer, one row per item; None where it
+        shows none.
+    """
+
+    space: Space
+    perturbations: Sequence[Perturbation]
+    inputs: Inputs
+    respond: Respond
+    check: Check
+    seed: int = 0
+    batch: int = 512
+    clock: Clock = field(default_factory=Clock)
+    hidden: Respond | None = None
+
+    def __post_init__(self) -> None:
+        for axis, perturbation in zip(self.space.axes, self.perturbations, strict=True):
+            if axis.levels > perturbation.levels:
+                raise SpaceError(
+                    f"{axis.name} has {axis.levels} levels",
+                    rule=f"{perturbation.name} is defined up to severity {perturbation.levels}",
+                )
+            if perturbation.kind != self.inputs.kind:
+                raise SpaceError(
+                    f"{axis.name} perturbs {perturbation.kind}s, the data are {self.inputs.kind}s",
+                    rule="perturbations and data are of one kind",
+                )
+
+    def measure(self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None) -> FloatArray:
+        """Whether the check holds, one per row: 1.0 or 0.0.
+
+        arrangements
+            Where the order of perturbations matters: the rank of each row's order among all orders of the axes.
+        """
+        started = time.process_time()
+        batch, which = self.perturbed(tests, inputs, arrangements)
+        self.clock.perturbing += time.process_time() - started
+        started = time.process_time()
+        outputs = [self.respond(batch[at : at + self.batch]) for at in range(0, len(batch), self.batch)]
+        self.clock.inferring += time.process_time() - started
+        return np.asarray(self.check(np.concatenate(outputs)[which], inputs), dtype=np.float64)
+
+    def perturbed(
+        self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None
+    ) -> tuple[Any, IntArray]:
+        """The distinct perturbed inputs, and for each row which of them is its own."""
+        distinct, which = np.unique(inputs, return_inverse=True)
+        batch, items = gather(self.inputs, distinct), distinct
+        for codes in steps(self.space, tests, arrangements).T:
+            wanted, which = np.unique(which * _codes(self.space) + codes, return_inverse=True)
+            sources, codes_wanted = np.divmod(wanted, _codes(self.space))
+            batch, items = take(batch, sources), items[sources]
+            batch = self._apply(batch, items, codes_wanted)
+        return batch, which.astype(np.int64)
+
+    def _apply(self, batch: Any, items: IntArray, codes: IntArray) -> Any:
+        """Apply to each item the perturbation and severity behind its code."""
+        first = 1
+        for axis, perturbation in zip(self.space.axes, self.perturbations, strict=True):
+            at = np.flatnonzero((codes >= first) & (codes < first + axis.levels))
+            if len(at):
+                changed = self._perturb(perturbation, take(batch, at), codes[at] - first + 1, items[at])
+                batch = put(batch, at, changed)
+            first += axis.levels
+        return batch
+
+    def _perturb(self, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray) -> Any:
+        draws = Draws.of(self.seed, perturbation.name, items, severities)
+        try:
+            return perturbation.apply(batch, severities, draws)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            where = f"at severities {severities.min()} to {severities.max()}"
+            raise SpaceError(
+                f"perturbation '{perturbation.name}' fails {where}: {type(error).__name__}: {error}",
+                rule="it gives back as many items as it gets, of the same kind and shape",
+                hint="call it by itself on one item",
+            ) from error
+
+
+def steps(space: Space, tests: IntArray, arrangements: IntArray | None = None) -> IntArray:
+    """What is done to each row, one column per step: 0 for nothing, else a code for a perturbation and its severity."""
+    severities = space.severities(tests)
+    first = np.concatenate([[1], 1 + np.cumsum([axis.levels for axis in space.axes])[:-1]])
+    codes = np.where(severities > 0, first + severities - 1, 0)
+    if arrangements is None:
+        return codes
+    return np.take_along_axis(codes, orders_of(len(space.axes), arrangements), axis=1)
+
+
+def orders_of(axes: int, ranks: IntArray) -> IntArray:
+    """The order of axes behind each rank: all orders are numbered as dictionaries do, 0 is the space's own."""
+    left = np.broadcast_to(np.arange(axes), (len(ranks), axes)).copy()
+    found = np.empty_like(left)
+    rest = np.asarray(ranks, dtype=np.int64).copy()
+    for place in range(axes):
+        size = int(np.prod(np.arange(1, axes - place), dtype=np.int64))
+        pick, rest = np.divmod(rest, size)
+        found[:, place] = np.take_along_axis(left, pick[:, None], axis=1)[:, 0]
+        keep = np.arange(left.shape[1]) != pick[:, None]
+        left = left[keep].reshape(len(ranks), axes - place - 1)
+    return found
+
+
+def _codes(space: Space) -> int:
+    return 1 + sum(axis.levels for axis in space.axes)
+
+
+def take(batch: Any, at: IntArray) -> Any:
+    """Some items of a batch, in the order given."""
+    return [batch[place] for place in at.tolist()] if isinstance(batch, list) else batch[at]
+
+
+def put(batch: Any, at: IntArray, changed: Any) -> Any:
+    """The batch with other items at some places; ``batch`` is ours to change."""
+    if isinstance(batch, list):
+        for place, text in zip(at.tolist(), changed, strict=True):
+            batch[place] = text
+    else:
+        batch[at] = changed
+    return batch

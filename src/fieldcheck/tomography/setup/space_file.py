@@ -1,0 +1,214 @@
+"""The space file: which model, which data, which perturbations at which levels, what counts as right, and the plan."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.space import Axis, Space
+
+T = TypeVar("T")
+
+
+KEYS: dict[str, frozenset[str]] = {
+    "": frozenset(
+        {"seed", "ordered", "surrogate", "model", "data", "truth", "check", "plan", "quality", "perturbation"}
+    ),
+    "model": frozenset({"file", "adapter", "task", "outputs", "scale", "layout", "batch"}),
+    "data": frozenset({"file", "kind", "label", "text", "id", "size", "limit"}),
+    "truth": frozenset({"file", "perturbations"}),
+    "check": frozenset({"kind", "tolerance", "function"}),
+    "plan": frozenset({"kind", "inferences", "half_width", "stop", "share"}),
+    "quality": frozenset({"measure", "features", "tests", "inputs"}),
+    "perturbation": frozenset({"name", "levels", "apply", "words"}),
+}
+"""By table of the file, what may be in it; "" is the file itself."""
+
+
+CHECKS = ("label", "tolerance", "function")
+
+
+CODE = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*(@(?P<weights>.+))?")
+
+
+@dataclass(frozen=True)
+class Code:
+    """A model that code makes: ``module:name``, or ``module:name@weights`` with the place of the weights.
+
+    text
+        As models are opened by it.
+    """
+
+    text: str
+    module: str
+    weights: Path | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A space file, read and checked.
+
+    folder
+        The files it names are relative to this one.
+    model, data, truth, check, plan, quality
+        Its tables, as plain values. ``truth`` stands in for model and data.
+    ordered
+        Whether the order in which perturbations are applied matters.
+    text
+        The file as it was written.
+    """
+
+    space: Space | None
+    folder: Path
+    model: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    truth: Mapping[str, Any] = field(default_factory=dict)
+    check: Mapping[str, Any] = field(default_factory=dict)
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    quality: Mapping[str, Any] = field(default_factory=dict)
+    surrogate: str = "auto"
+    seed: int = 0
+    ordered: bool = False
+    text: str = ""
+
+    def path(self, table: str) -> Path:
+        """Where the file of a table is."""
+        given = self._data_parts[0] if table == "data" else str(getattr(self, table)["file"])
+        found = self.folder / given
+        if not found.exists():
+            raise SpaceError(
+                f"[{table}] names {given}, and {found} is not there",
+                rule="files are named relative to the space file",
+                hint=f'file = "..." in [{table}]',
+            )
+        return found
+
+    @property
+    def code(self) -> Code | None:
+        """The model, where its ``file`` is no file but names code; weights are relative to the space file, too."""
+        given = str(self.model["file"])
+        match = None if (self.folder / given).exists() else CODE.fullmatch(given)
+        if match is None:
+            return None
+        if match["weights"] is None:
+            return Code(given, match["module"])
+        weights = self.folder / match["weights"]
+        return Code(f"{given[: match.start('weights')]}{weights}", match["module"], weights)
+
+    @property
+    def data_source(self) -> str:
+        """The data as sources are opened by it: the file, and after ``#`` the array or split in it."""
+        return f"{self.path('data')}{self._data_parts[1]}"
+
+    @property
+    def _data_parts(self) -> tuple[str, str]:
+        name, mark, part = str(self.data["file"]).partition("#")
+        return name, mark + part
+
+
+def read_recipe(path: str | Path) -> Recipe:
+    """The recipe in a TOML file."""
+    place = Path(path)
+    try:
+        text = place.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpaceError(f"{place}: {error}", rule="a space file that can be read", hint="tomography init") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpaceError(f"{place}: {error}", rule="a space file is TOML", hint="tomography init") from error
+    return _recipe(table, place, text)
+
+
+def _recipe(table: Mapping[str, Any], place: Path, text: str) -> Recipe:
+    _check_keys("", table, place)
+    parts = {name: _table(table, name, place) for name in ("model", "data", "truth", "check", "plan", "quality")}
+    if not parts["truth"] and not (parts["model"] and parts["data"]):
+        raise SpaceError(f"{place}: nothing to test", rule="[model] and [data] with their files, or [truth]")
+    for name in ("model", "data", "truth"):
+        if parts[name] and not isinstance(parts[name].get("file"), str):
+            raise SpaceError(f"{place}: [{name}] names no file", rule=f'[{name}] has file = "..."')
+    _check_check(parts["check"], place)
+    space = _space(table.get("perturbation", []), place)
+    if space is None and not parts["truth"]:
+        raise SpaceError(f"{place}: no perturbation", rule="one [[perturbation]] or more, with name and levels")
+    return Recipe(
+        space=space,
+        folder=place.parent,
+        surrogate=_value(table, "surrogate", str, "auto", place),
+        seed=_value(table, "seed", int, 0, place),
+        ordered=_value(table, "ordered", bool, False, place),
+        text=text,
+        **parts,
+    )
+
+
+def _table(table: Mapping[str, Any], name: str, place: Path) -> Mapping[str, Any]:
+    found = table.get(name, {})
+    if not isinstance(found, dict):
+        raise SpaceError(f"{place}: '{name}' is not a table", rule=f"[{name}] on a line of its own")
+    _check_keys(name, found, place)
+    return found
+
+
+def _check_keys(where: str, table: Mapping[str, Any], place: Path) -> None:
+    for name in table:
+        if name not in KEYS[where]:
+            close = difflib.get_close_matches(name, KEYS[where], n=1)
+            inside = f" in [{where}]" if where else ""
+            raise SpaceError(
+                f"{place}: unknown '{name}'{inside}",
+                rule="there are: " + ", ".join(sorted(KEYS[where])),
+                hint=close[0] if close else "",
+            )
+
+
+def _check_check(check: Mapping[str, Any], place: Path) -> None:
+    kind = check.get("kind", "label")
+    if kind not in CHECKS:
+        raise SpaceError(f"{place}: no check '{kind}'", rule="there are: " + ", ".join(CHECKS))
+    if kind == "tolerance" and not isinstance(check.get("tolerance"), int | float):
+        raise SpaceError(
+            f"{place}: the check has no tolerance", rule="tolerance = largest absolute error that is right"
+        )
+    if kind == "function" and ":" not in str(check.get("function", "")):
+        raise SpaceError(f"{place}: the check names no function", rule='function = "package.module:name"')
+
+
+def _space(rows: Any, place: Path) -> Space | None:
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise SpaceError(f"{place}: 'perturbation' is not a list of tables", rule="[[perturbation]] for each")
+    return Space(tuple(_axis(row, place) for row in rows)) if rows else None
+
+
+def _axis(row: Mapping[str, Any], place: Path) -> Axis:
+    _check_keys("perturbation", row, place)
+    words = row.get("words", {})
+    if not isinstance(words, dict) or not all(_is_range(levels) for levels in words.values()):
+        raise SpaceError(f"{place}: words that are no levels", rule="words = { low = [1, 2], high = [4, 5] }")
+    name = _value(row, "name", str, "", place)
+    return Axis(
+        name=name,
+        levels=_value(row, "levels", int, 5, place),
+        perturbation=_value(row, "apply", str, name, place),
+        words={word: (levels[0], levels[1]) for word, levels in words.items()},
+    )
+
+
+def _is_range(levels: object) -> bool:
+    return isinstance(levels, list) and len(levels) == 2 and all(type(level) is int for level in levels)
+
+
+def _value(table: Mapping[str, Any], name: str, kind: type[T], default: T, place: Path) -> T:
+    found = table.get(name, default)
+    if type(found) is not kind:
+        raise SpaceError(f"{place}: {name} = {found!r}", rule=f"{name} is {_KINDS[kind]}")
+    return found
+
+
+_KINDS: dict[type[Any], str] = {int: "a whole number", str: "text in quotes", bool: "true or false"}

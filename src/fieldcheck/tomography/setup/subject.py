@@ -1,0 +1,199 @@
+"""What is put to the test: a model with its data, or a recorded truth that stands in for both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fieldcheck import models, sources
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.inputs import Inputs, Subset
+from fieldcheck.core.space import Space
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.models.classes import as_codes, class_names
+from fieldcheck.tomography import perturbations
+from fieldcheck.tomography.perturbations.base import Perturbation
+from fieldcheck.tomography.setup.checks import against, label, tolerance
+from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond
+from fieldcheck.tomography.setup.space_file import Recipe
+from fieldcheck.tomography.setup.truth import Truth, read_truth
+
+Measure = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
+"""From tests, inputs and arrangements, one per row, to whether the check holds: 1.0 or 0.0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Whatever can be measured in a space.
+
+    inputs
+        Number of inputs of the data.
+    classes
+        Code of the true class of each input; None where there are no classes.
+    guess
+        Robustness of blind guessing.
+    digest
+        What it was made from: a run goes on only with the same.
+    notes
+        What was found out when it was opened.
+    """
+
+    space: Space
+    inputs: int
+    measure: Measure
+    classes: IntArray | None = None
+    guess: float = 0.0
+    digest: Mapping[str, str] | None = None
+    clock: Clock | None = None
+    notes: tuple[str, ...] = ()
+    executor: Executor | None = None
+
+
+def of_truth(truth: Truth) -> Subject:
+    """A recorded truth as a subject; the order of perturbations is the recorded one."""
+
+    def measure(tests: IntArray, inputs: IntArray, arrangements: IntArray | None) -> FloatArray:
+        if arrangements is not None:
+            raise SpaceError("a recorded truth knows one order", rule="ordered = false")
+        return truth.measure(tests, inputs).held
+
+    digest = {"truth": hashlib.sha256(np.packbits(truth.held).tobytes()).hexdigest()[:16]}
+    return Subject(truth.space, truth.inputs, measure, truth.labels, truth.guess, digest)
+
+
+def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
+    """What a space file names.
+
+    trust
+        Whether code that the file names may run: a pickled model, TorchScript, a check function, a perturbation.
+    """
+    if recipe.truth:
+        truth = read_truth(recipe.path("truth"))
+        wanted = recipe.truth.get("perturbations")
+        return of_truth(truth.along(wanted) if wanted else truth)
+    inputs = _inputs(recipe)
+    opened = models.opened(
+        recipe.code.text if recipe.code else recipe.path("model"),
+        inputs,
+        opening=_opening(recipe, trust),
+        preparation=_preparation(recipe),
+    )
+    space = recipe.space
+    if space is None:
+        raise SpaceError("no perturbation", rule="one [[perturbation]] or more")
+    check, classes, guess = _checking(recipe, inputs, opened, trust=trust)
+    executor = Executor(
+        space=space,
+        perturbations=[_perturbation(axis.perturbation or axis.name, trust=trust) for axis in space.axes],
+        inputs=inputs,
+        respond=lambda batch: opened.model.respond(opened.steps(batch)).outputs,
+        check=check,
+        seed=recipe.seed,
+        batch=int(recipe.model.get("batch", 512)),
+        hidden=_hidden(opened),
+    )
+    digest = {
+        "model": _model_digest(recipe),
+        "data": file_digest(recipe.path("data")) + recipe.data_source.removeprefix(str(recipe.path("data"))),
+        "settings": _settings(recipe),
+    }
+    return Subject(space, len(inputs), executor.measure, classes, guess, digest, executor.clock, opened.notes, executor)
+
+
+def _model_digest(recipe: Recipe) -> str:
+    """A fingerprint of the model's file; of code that was imported, its name with those of its module and weights."""
+    code = recipe.code
+    if code is None:
+        return file_digest(recipe.path("model"))
+    source = getattr(sys.modules[code.module], "__file__", None)
+    files = [file_digest(Path(one)) for one in (source, code.weights) if one is not None]
+    return " ".join([str(recipe.model["file"]), *files])
+
+
+def _settings(recipe: Recipe) -> str:
+    """All that the file says of model, data and check, but where they are and what changes no outcome."""
+    tables = [
+        {name: value for name, value in table.items() if name not in ("file", "batch")}
+        for table in (recipe.model, recipe.data, recipe.check)
+    ]
+    return json.dumps(tables, sort_keys=True, default=str)
+
+
+def _perturbation(spec: str, *, trust: bool) -> Perturbation:
+    """What a spec names: ``name:parameter=value`` of the registry, or ``module:name`` of the user's."""
+    if ":" not in spec or "=" in spec:
+        return perturbations.registry.build(spec)
+    found = models.named_object(spec, trust=trust)
+    made = found() if isinstance(found, type) else found
+    if not isinstance(made, Perturbation):
+        raise SpaceError(f"'{spec}' is no perturbation", rule="what @perturbations.register made of a function")
+    return made
+
+
+def _hidden(opened: models.Opened) -> Respond | None:
+    """What the model's last hidden layer says of a batch; None where it shows no layer."""
+    layer = opened.model.layer
+    if not layer:
+        return None
+    return lambda batch: opened.model.respond(opened.steps(batch), layers=[layer]).activations[layer]
+
+
+def _opening(recipe: Recipe, trust: bool) -> models.Opening:
+    given = {name: recipe.model[name] for name in ("adapter", "task", "outputs") if name in recipe.model}
+    if recipe.check.get("kind") == "tolerance":
+        given.setdefault("task", "regression")
+    return models.Opening(**given, trust=trust)
+
+
+def _preparation(recipe: Recipe) -> models.Preparation:
+    return models.Preparation(**{name: recipe.model[name] for name in ("scale", "layout") if name in recipe.model})
+
+
+def _inputs(recipe: Recipe) -> Inputs:
+    given = {name: recipe.data[name] for name in ("kind", "label", "text", "id", "size") if name in recipe.data}
+    inputs = sources.open_inputs(recipe.data_source, **given)
+    limit = int(recipe.data.get("limit", len(inputs)))
+    if limit < 2:
+        raise SpaceError(f"limit = {limit}", rule="two inputs or more")
+    return inputs if limit >= len(inputs) else Subset(inputs, np.arange(limit))
+
+
+def _checking(
+    recipe: Recipe, inputs: Inputs, opened: models.Opened, *, trust: bool
+) -> tuple[Check, IntArray | None, float]:
+    """The check, the classes of the inputs, and the robustness of guessing."""
+    if inputs.labels is None:
+        raise SpaceError(
+            "the data have no labels", rule="a check compares with the truth", hint='label = "COLUMN" in [data]'
+        )
+    kind = recipe.check.get("kind", "label")
+    if kind == "function":
+        judge = models.named_object(str(recipe.check["function"]), trust=trust)
+        return against(judge, np.asarray(inputs.labels)), None, 0.0
+    if kind == "tolerance":
+        return against(tolerance(float(recipe.check["tolerance"])), np.asarray(inputs.labels)), None, 0.0
+    if opened.model.task != "classification":
+        raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
+    width = opened.model.respond(opened.steps(inputs.batch(0, 1))).outputs.shape[1]
+    names, _ = class_names(opened.model, [inputs], given=None, width=width)
+    codes = as_codes(inputs.labels, names, where=inputs.name)
+    return against(label, codes), codes, 1 / width
+
+
+def file_digest(path: Path) -> str:
+    """A fingerprint of a file; of a folder, the names and sizes of what is in it."""
+    total = hashlib.sha256()
+    if path.is_dir():
+        for one in sorted(path.rglob("*")):
+            total.update(f"{one.relative_to(path).as_posix()}:{one.stat().st_size};".encode())
+    elif path.exists():
+        with path.open("rb") as stream:
+            while block := stream.read(2**20):
+                total.update(block)
+    return total.hexdigest()[:16]

@@ -1,0 +1,147 @@
+"""Outcomes as the logistic regression sees them: with the class of the input, and the input itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.space import Space
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.numerics.regression.grouped_logistic import Posterior
+from fieldcheck.tomography.surrogates.base import Evidence
+
+SEPARATE = 40_000
+"""With more rows than this the input itself is left out, and rows of the same test and class are counted together."""
+
+
+MOST_INPUTS = 5000
+"""With more inputs than this they are left out, too: so few rows each gain nothing and take most of the time."""
+
+
+DEEP = 5
+"""Perturbations from which on most tests leave nothing to recognise, so that guesses are worth terms of their own."""
+
+
+MOST_CLASSES = 250
+"""With more classes than this they are left out: each needs a column."""
+
+
+NODES = 80
+"""Values of the input's intercept that its distribution is summed up in, all classes together."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionData:
+    """Rows of outcomes as the regression sees them.
+
+    severities, classes, held, trials
+        One per row.
+    units
+        Number of the input of each row, or None.
+    shares
+        Of each class among the inputs of the data.
+    members
+        Class of each unit.
+    guess
+        Chance of a right guess before anything was seen; 0 where guesses are left out.
+    """
+
+    space: Space
+    severities: IntArray
+    classes: IntArray
+    held: FloatArray
+    trials: FloatArray
+    units: IntArray | None
+    shares: FloatArray
+    members: IntArray
+    guess: float
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> RegressionData:
+        outcomes = evidence.outcomes
+        if not len(outcomes):
+            raise SpaceError("nothing was measured", rule="a surrogate learns from one outcome or more")
+        members, units = _members(evidence)
+        count = int(members.max()) + 1
+        severities = evidence.space.severities(outcomes.tests)
+        together = len(outcomes) > SEPARATE or len(outcomes) < 2 * len(members) or len(members) > MOST_INPUTS
+        guessed = count == 1 or len(evidence.space.axes) >= DEEP
+        return cls(
+            evidence.space,
+            severities,
+            members[units],
+            outcomes.held,
+            np.ones(len(outcomes)),
+            None if together else units,
+            np.bincount(members, minlength=count) / len(members),
+            members,
+            evidence.guess if guessed else 0.0,
+        )
+
+    @property
+    def unit_count(self) -> int:
+        return 0 if self.units is None else len(self.members)
+
+    def some(self, count: int, rng: np.random.Generator) -> RegressionData:
+        """At most so many of the rows."""
+        if len(self.held) <= count:
+            return self
+        rows = np.argsort(rng.bit_generator.random_raw(len(self.held)), kind="stable")[:count]
+        return replace(
+            self,
+            severities=self.severities[rows],
+            classes=self.classes[rows],
+            held=self.held[rows],
+            trials=self.trials[rows],
+            units=None,
+        )
+
+    def counted(self) -> RegressionData:
+        """Rows of the same test and class counted together, without their inputs."""
+        keys = np.column_stack([self.severities, self.classes])
+        distinct, at = np.unique(keys, axis=0, return_inverse=True)
+        return replace(
+            self,
+            severities=distinct[:, :-1],
+            classes=distinct[:, -1],
+            held=_summed(at, self.held),
+            trials=_summed(at, self.trials),
+            units=None,
+        )
+
+    def nodes(self, posterior: Posterior) -> list[tuple[FloatArray, FloatArray]]:
+        """Per class, a few values of the input's intercept with their weights."""
+        if self.units is None:
+            return [(np.zeros(1), np.ones(1))] * len(self.shares)
+        count = int(np.clip(NODES // len(self.shares), 3, 12))
+        return [summed_up(posterior.intercepts[self.members == code], count) for code in range(len(self.shares))]
+
+
+def _summed(at: IntArray, values: FloatArray) -> FloatArray:
+    return np.bincount(at, weights=values).astype(np.float64)
+
+
+def _members(evidence: Evidence) -> tuple[IntArray, IntArray]:
+    """Class of every input that counts, and which of them each row is about; classes are left out where too many."""
+    inputs = evidence.outcomes.inputs
+    if evidence.classes is None:
+        distinct, units = np.unique(inputs, return_inverse=True)
+        return np.zeros(len(distinct), dtype=np.int64), units.astype(np.int64)
+    codes = np.unique(evidence.classes, return_inverse=True)[1].astype(np.int64)
+    if int(codes.max()) + 1 > MOST_CLASSES:
+        codes = np.zeros_like(codes)
+    return codes, inputs
+
+
+def summed_up(values: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Many values as a few: the means of slices of them, thin ones at both ends, and the share of each.
+
+    The ends matter: where nearly all inputs pass, the few that do not decide. Intercepts are taken at their mode, where
+    the regression is calibrated: with their uncertainty added, inputs that always pass and inputs that never do would
+    both be drawn to the middle.
+    """
+    bounds = np.round(len(values) * (1 - np.cos(np.pi * np.arange(count + 1) / count)) / 2).astype(np.int64)
+    parts = [part for part in np.split(np.sort(values), bounds[1:-1]) if len(part)]
+    return np.array([part.mean() for part in parts]), np.array([len(part) for part in parts]) / len(values)

@@ -1,0 +1,199 @@
+"""Stop rules: pure functions of the labels so far, the same live and simulated."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fieldcheck as fc
+from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.assessment.simulate import assess_until, play, run_until
+from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth, StopRule, judge, open_ended
+from fieldcheck.accuracy.designs import Srs, Ssrs, Waves
+from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError, LabelError
+from fieldcheck.core.sample import Labelled
+from fieldcheck.numerics.intervals.sequence import sequence_bounds
+from fieldcheck.testing import assert_covers
+
+
+def made_up(size: int, *, doubt: float, seed: int = 1) -> fc.Pool:
+    """A pool whose model is about as often wrong as it says; larger ``doubt``, less accurate."""
+    rng = np.random.default_rng(seed)
+    confidence = 1 - doubt * rng.random(size) ** 3
+    failed = rng.random(size) > confidence
+    return fc.Pool.from_arrays(y_pred=np.ones(size, dtype=int), y_true=np.where(failed, 0, 1), confidence=confidence)
+
+
+HARD = made_up(1_500, doubt=0.9)
+EASY = made_up(1_500, doubt=0.04)
+HARD_FIELD = Field.of(HARD, auxiliary=["confidence"])
+EASY_FIELD = Field.of(EASY, auxiliary=["confidence"])
+RULES = [HalfWidth(0.05), HalfWidth(0.05, formal=True), Certify(0.7), Certify(0.85), Certify(HARD_FIELD.truth)]
+DESIGNS = [Waves(), Srs()]
+
+
+def first(labelled: Labelled, draws: int) -> Labelled:
+    return Labelled(labelled.sample.prefix(draws), labelled.losses[:draws], labelled.failed[:draws])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_judging_the_labels_is_simulating_the_campaign(design: Waves | Srs, rule: StopRule) -> None:
+    simulated = run_until(HARD_FIELD, design, rule, max_labels=400, seed=3)
+    open_design = open_ended(design, rule, HARD_FIELD.frame)
+    labelled = play(HARD_FIELD, open_design, budget=400, seed=3)
+    live = judge(labelled, open_design, rule, budget=400, seed=3, truth=HARD_FIELD.truth)
+    assert live.to_dict() == simulated.to_dict()
+
+
+def test_labels_after_the_decision_change_nothing() -> None:
+    design, rule = Waves(first=40), Certify(0.6)
+    labelled = play(HARD_FIELD, design, budget=400, seed=0)
+    early = judge(labelled, design, rule, budget=400)
+    assert early.decision == "at least"
+    assert early.labels < 400
+    flipped = np.concatenate([labelled.losses[: early.labels], 1 - labelled.losses[early.labels :]])
+    assert judge(replace(labelled, losses=flipped), design, rule, budget=400).looks == early.looks
+
+
+def test_looks_are_after_whole_waves_whatever_the_labels_say() -> None:
+    for field in (HARD_FIELD, EASY_FIELD):
+        for seed in range(4):
+            verdict = run_until(field, Waves(), Certify(field.truth), max_labels=130, seed=seed)
+            assert [look.labels for look in verdict.looks] == [40, 50, 62, 78, 98, 122, 130][: len(verdict.looks)]
+            assert verdict.decided or verdict.labels == 130
+
+
+def test_half_a_wave_is_not_looked_at() -> None:
+    design = Waves(first=40)
+    labelled = play(HARD_FIELD, design, budget=62, seed=0)
+    assert judge(first(labelled, 55), design, HalfWidth(0.01), budget=62).labels == 50
+    with pytest.raises(LabelError):
+        judge(first(labelled, 39), design, HalfWidth(0.01), budget=62)
+
+
+def test_the_half_width_is_that_of_the_interval_shown() -> None:
+    verdict = run_until(HARD_FIELD, Waves(), HalfWidth(0.05), max_labels=1_000, seed=5)
+    halves = [look.interval.width / 2 for look in verdict.looks]
+    assert verdict.decision == "reached"
+    assert halves[-1] <= 0.05 < min(halves[:-1])
+    assert verdict.estimate.interval == verdict.looks[-1].interval
+    assert verdict.estimate.guarded is not None
+
+
+def test_where_failures_are_believed_rare_or_it_is_formal_only_the_guarded_interval_counts() -> None:
+    plain = run_until(HARD_FIELD, Waves(), HalfWidth(0.06), max_labels=1_000, seed=5)
+    formal = run_until(HARD_FIELD, Waves(), HalfWidth(0.06, formal=True), max_labels=1_000, seed=5)
+    rare = run_until(EASY_FIELD, Waves(), HalfWidth(0.03), max_labels=1_000, seed=5)
+    assert [v.estimate.design for v in (plain, formal, rare)] == [
+        "waves:first=40",
+        "waves:floor=0.5,first=40",
+        "waves:floor=0.5,first=40",
+    ]
+    assert not plain.estimate.interval.method.startswith("guarded")
+    assert formal.estimate.interval.method.startswith("guarded")
+    assert rare.estimate.interval.method.startswith("guarded")
+
+
+def test_what_a_design_says_itself_is_kept() -> None:
+    own = Waves(first=30, floor=0.1)
+    assert open_ended(own, Certify(0.9), HARD_FIELD.frame) == own
+    assert open_ended(Waves(first=30), Certify(0.9), HARD_FIELD.frame) == Waves(first=30, floor=0.5)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_far_thresholds_are_decided_and_near_ones_are_not(design: Waves | Srs) -> None:
+    above = run_until(HARD_FIELD, design, Certify(HARD_FIELD.truth - 0.2), max_labels=400, seed=2)
+    below = run_until(HARD_FIELD, design, Certify(HARD_FIELD.truth + 0.15), max_labels=400, seed=2)
+    near = run_until(HARD_FIELD, design, Certify(HARD_FIELD.truth), max_labels=100, seed=2)
+    assert (above.decision, below.decision, near.decision) == ("at least", "below", "undecided")
+    assert (above.more, below.more) == (0, 0)
+    assert 100 < near.more <= 1_400
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+@pytest.mark.parametrize(("step", "decision"), [(0, "at least"), (1, "below")])
+def test_labelling_everything_always_decides(design: Waves | Srs, step: int, decision: str) -> None:
+    """Also where the truth is on the threshold, or one item below it."""
+    small = Field.of(made_up(150, doubt=0.9), auxiliary=["confidence"])
+    verdict = run_until(small, design, Certify(small.truth + step / 150), max_labels=150, seed=0)
+    assert verdict.decision == decision
+
+
+def test_srs_goes_by_the_exact_sequence_at_every_label() -> None:
+    verdict = run_until(HARD_FIELD, Srs(), Certify(0.7), max_labels=300, seed=4)
+    losses = play(HARD_FIELD, Srs(), budget=300, seed=4).losses
+    n = np.arange(1, verdict.labels + 1)
+    low, high = sequence_bounds(np.cumsum(losses)[: len(n)], n, population=1_500, expected=0.3, level=0.95)
+    assert [look.labels for look in verdict.looks] == n.tolist()
+    assert [look.interval.high for look in verdict.looks] == pytest.approx(1 - low)
+    assert [look.interval.low for look in verdict.looks] == pytest.approx(1 - high)
+    assert verdict.estimate.interval.kind == "anytime"
+
+
+def test_the_forecast_of_labels_holds_about() -> None:
+    """What it says early is within a factor of three of what it takes, in the middle of 7 campaigns."""
+    ratios = []
+    for seed in range(7):
+        early = run_until(HARD_FIELD, Waves(), HalfWidth(0.03), max_labels=122, seed=seed)
+        late = run_until(HARD_FIELD, Waves(), HalfWidth(0.03), max_labels=1_500, seed=seed)
+        ratios.append((early.labels + early.more) / late.labels)
+    assert 1 / 3 < np.median(ratios) < 3
+
+
+def test_few_campaigns_on_the_threshold_make_a_claim() -> None:
+    """60 campaigns of five looks: fails once in a million if 5 % claim; notices 40 %."""
+    small = Field.of(made_up(600, doubt=0.9), auxiliary=["confidence"])
+    rule = Certify(small.truth)
+    quiet = sum(not run_until(small, Waves(), rule, max_labels=98, seed=seed).decided for seed in range(60))
+    assert_covers(quiet, 60, least=0.95)
+
+
+def test_half_width_of_errors() -> None:
+    rng = np.random.default_rng(7)
+    said, spread = rng.normal(0, 2, 900), rng.random(900)
+    pool = fc.Pool.from_arrays(y_pred=said, y_true=said + rng.normal(0, 1, 900) * spread, auxiliary={"lsa": spread})
+    verdict = assess_until(pool, HalfWidth(0.06), seed=1)
+    assert verdict.decision == "reached"
+    assert verdict.estimate.metric == "1-mse"
+    assert "points" not in verdict.sentence()
+    with pytest.raises(DesignError):
+        assess_until(pool, Certify(0.9), seed=1)
+
+
+def test_words_say_what_it_rests_on() -> None:
+    verdict = assess_until(EASY, Certify(0.98), max_labels=60, seed=0)
+    assert verdict.decision == "undecided"
+    assert "more labels" in verdict.sentence() or "nearly" in verdict.sentence()
+    assert {"decision", "truth", "looks", "error", "assumes", "wrong if", "about"} == dict(verdict.facts()).keys()
+    assert "this pool, not future data" in str(verdict)
+    record = json.loads(json.dumps(verdict.to_dict()))
+    assert record["decision"] == "undecided"
+    assert record["threshold"] == 0.98
+    assert record["looks"][-1]["labels"] == record["labels"] == 60
+
+
+def test_the_figure_shows_the_looks_and_the_threshold() -> None:
+    chart = run_until(HARD_FIELD, Srs(), Certify(HARD_FIELD.truth), max_labels=1_200, seed=0).chart()
+    assert chart.reference == HARD_FIELD.truth
+    assert chart.lines[0].x[-1] == 1_200
+    assert len(chart.lines[0].x) <= 400
+    assert len(chart.lines[0].low) == len(chart.lines[0].x)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    for wrong in (0.0, -0.1, float("nan")):
+        with pytest.raises(FieldcheckError):
+            HalfWidth(wrong)
+    for wrong in (0.0, 1.0, float("nan")):
+        with pytest.raises(FieldcheckError):
+            Certify(wrong)
+    for design in (Ssrs("confidence"), Srs(replace=True)):
+        with pytest.raises(DesignError):
+            assess_until(HARD, HalfWidth(0.1), design)
+    for most in (1, 1_501):
+        with pytest.raises(BudgetError):
+            assess_until(HARD, HalfWidth(0.1), max_labels=most)

@@ -1,0 +1,233 @@
+"""Old labels for a new version: chances are carried over, a top-up goes where the new risk is, and nothing is claimed
+for a version that may have seen the labels."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fieldcheck import Pool, load
+from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.assessment.labelled import Sheet
+from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
+from fieldcheck.accuracy.assessment.simulate import play
+from fieldcheck.accuracy.comparison.reuse import Carried, draw_top_up, frame_of, old_chances, pooled, reuse
+from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.campaign.sheets.reuse import Reused
+from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleError
+from fieldcheck.core.label import Answer
+from fieldcheck.core.sample import Labelled
+from fieldcheck.numerics.regression.assisted import assisted
+from fieldcheck.testing.statistics import assert_covers
+
+WORDS = np.array(["ant", "bee", "cat", "dog"])
+
+
+def versions(size: int = 800, seed: int = 1) -> list[Pool]:
+    """An old and a better new version."""
+    rng = np.random.default_rng(seed)
+    truth, hard = rng.integers(0, 4, size), rng.beta(1, 3, size)
+    pools = []
+    for name, share in (("old", 0.3), ("new", 0.2)):
+        wrong = rng.random(size) < np.clip(share * hard / hard.mean(), 0, 1)
+        said = np.where(wrong, (truth + 1) % 4, truth)
+        pools.append(Pool.from_arrays(y_pred=WORDS[said], y_true=WORDS[truth], confidence=1 - hard / 2, name=name))
+    return pools
+
+
+def prices(size: int = 400) -> list[Pool]:
+    rng = np.random.default_rng(3)
+    truth, spread = rng.normal(10, 1, size), rng.random(size)
+    return [
+        Pool.from_arrays(
+            y_pred=truth + rng.normal(0, error, size) * spread,
+            y_true=truth,
+            auxiliary={"lsa": spread},
+            name=f"p{error}",
+        )
+        for error in (1.0, 0.7)
+    ]
+
+
+def campaign(pool: Pool, spec: str = "waves", *, budget: int = 100, seed: int = 1) -> Labelled:
+    design = build_design(spec)
+    return play(Field.of(pool, auxiliary=auxiliary_names(design, pool)), design, budget=budget, seed=seed)
+
+
+@pytest.mark.parametrize("pool", [versions()[0], prices()[0]], ids=["classes", "numbers"])
+def test_the_estimate_is_that_of_an_ordinary_campaign(pool: Pool) -> None:
+    """Without a new version, the labels of ``waves`` give the estimate of ``waves``."""
+    labelled = campaign(pool)
+    fit = Fit.of(labelled)
+    again = assisted(fit.model, labelled.sample.items, labelled.losses, chance=fit.chance)
+    assert again.value == pytest.approx(fit.value, rel=1e-12)
+    assert again.seen == pytest.approx(fit.seen, rel=1e-12)
+    assert again.foreseen == pytest.approx(fit.foreseen, rel=1e-12)
+    assert again.expected == pytest.approx(fit.expected, rel=1e-12)
+
+
+def test_chances_of_both_campaigns_are_pooled() -> None:
+    old, new = versions()
+    labelled = campaign(old, "srs", budget=80)
+    before = old_chances(labelled)
+    assert np.all(before == 80 / 800)
+    items = labelled.sample.items
+    carried, frame = Carried(items, new.losses()[items], before), frame_of(new)
+    top = draw_top_up(frame, carried, 40, seed=2)
+    assert len(set(top.items.tolist())) == 40
+    assert not set(top.items.tolist()) & set(items.tolist())
+    fit = pooled(frame, carried, top, new.losses()[top.items], limit=0.0)
+    added = 1 - (1 - fit.chance) / (1 - before)
+    left = np.ones(800, dtype=bool)
+    left[items] = False
+    assert added[left].sum() == pytest.approx(40, abs=1e-9)
+    # The first half of the top-up, in its random order, is a top-up of half the size.
+    half = pooled(frame, carried, top, new.losses()[top.items[:20]], limit=0.0)
+    assert 1 - (1 - half.chance) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
+
+
+def test_top_up_chances_are_frequencies() -> None:
+    """A top-up of 30, 1,500 times: counts are within the distance that leaves 1e-6 over all items (6 sd)."""
+    old, new = versions(150)
+    items = campaign(old, budget=40).sample.items
+    carried, frame = Carried(items, new.losses()[items], np.full(150, 0.3)), frame_of(new)
+    drawn = [draw_top_up(frame, carried, 30, seed=seed) for seed in range(1_500)]
+    fit = pooled(frame, carried, drawn[0], new.losses()[drawn[0].items], limit=0.0)
+    chance = 1 - (1 - fit.chance) / (1 - carried.chance)
+    chance[items] = 0
+    counts = np.bincount(np.concatenate([one.items for one in drawn]), minlength=150)
+    assert np.all(np.abs(counts / 1_500 - chance) <= 6 * np.sqrt(chance * (1 - chance) / 1_500) + 1e-9)
+
+
+def test_all_items_labelled_is_exact() -> None:
+    old, new = versions(200)
+    found = reuse(campaign(old, budget=160), new, labels_unseen=True, top_up=0.25)
+    assert found.labels == 200
+    assert found.value == pytest.approx(1 - new.losses().mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("spec", ["waves", "srs", "waves:objective=balanced"])
+def test_intervals_cover(spec: str) -> None:
+    """200 re-uses of 80 labels and 20 more; a coverage of .95 passes, one under .87 would be noticed."""
+    old, new = versions(1_500)
+    found = [reuse(campaign(old, spec, budget=80, seed=s), new, labels_unseen=True, seed=s) for s in range(200)]
+    assert_covers(sum(one.truth in one.interval for one in found if one.truth is not None), 200, least=0.93)
+
+
+def test_numbers_can_be_re_used() -> None:
+    old, new = prices()
+    found = reuse(campaign(old), new, labels_unseen=True)
+    assert found.metric == "1-mse"
+    assert found.truth is not None
+    # Five standard errors: what a log-normal interval of one in a million reaches.
+    assert abs(found.value - found.truth) < 5 * found.standard_error
+
+
+def test_nothing_is_claimed_for_a_version_that_may_have_seen_the_labels() -> None:
+    old, new = versions()
+    with pytest.raises(SampleError, match="trained or tuned"):
+        reuse(campaign(old), new, labels_unseen=False)
+
+
+@pytest.mark.parametrize("spec", ["srs:replace=yes", "css"])
+def test_designs_whose_chances_do_not_carry_over(spec: str) -> None:
+    old, new = versions()
+    design = build_design(spec, None if spec.startswith("srs") else "confidence")
+    labelled = play(Field.of(old, auxiliary=["confidence"]), design, budget=50, seed=1)
+    with pytest.raises(SampleError, match="cannot be re-used"):
+        reuse(labelled, new, labels_unseen=True)
+
+
+def test_a_top_up_needs_items_without_a_label() -> None:
+    old, new = versions(120)
+    with pytest.raises(BudgetError, match="top-up of 100"):
+        reuse(campaign(old, budget=100), new, labels_unseen=True, top_up=1.0)
+
+
+def test_pools_are_matched_by_id() -> None:
+    old, new = versions()
+    expected = reuse(campaign(old), new, labels_unseen=True)
+    turned = new.select(np.arange(len(new))[::-1])
+    assert reuse(campaign(old), turned, labels_unseen=True, old_pool=old).value == expected.value
+    with pytest.raises(PoolError, match="not the same items"):
+        reuse(campaign(old), new.select(np.arange(700)), labels_unseen=True, old_pool=old)
+
+
+def answers_for(sheet: Sheet, pool: Pool) -> dict[str, Answer]:
+    at = pool.position_of(sheet.ids)
+    words = [str(pool.target[i]) if pool.task == "regression" else pool.classes[pool.target[i]] for i in at]
+    return {name: Answer(name, line, text) for line, (name, text) in enumerate(zip(sheet.ids, words, strict=True), 2)}
+
+
+def finished(pool: Pool, spec: str, *, budget: int, seed: int) -> Sheet:
+    """A sheet after all its waves."""
+    sheet = Sheet.draw(pool, build_design(spec), budget=budget, seed=seed, pool_file="old.csv")
+    while not sheet.sample.complete:
+        sheet = sheet.continued(pool, answers_for(sheet, pool))
+    return Sheet.from_record(json.loads(json.dumps(sheet.as_record())))
+
+
+@pytest.mark.parametrize("spec", ["waves", "srs"])
+@pytest.mark.parametrize("pools", [versions(), prices()], ids=["classes", "numbers"])
+def test_people_and_simulation_get_the_same_answer(pools: list[Pool], spec: str) -> None:
+    old, new = pools
+    sheet = finished(old, spec, budget=80, seed=4)
+    expected = reuse(campaign(old, spec, budget=80, seed=4), new, labels_unseen=True, seed=6)
+    reused = Reused.of(sheet, answers_for(sheet, old), old=old, new=new, labels_unseen=True)
+    top = Sheet.from_record(json.loads(json.dumps(reused.top_up(20, seed=6).as_record())))
+    found = reused.estimate(top, answers_for(top, old), seed=6)
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    assert found.interval.low == pytest.approx(expected.interval.low, rel=1e-9)
+    assert found.labels == expected.labels == 100
+
+
+def test_right_and_wrong_cannot_be_re_used() -> None:
+    old, new = versions()
+    sheet = finished(old, "srs", budget=30, seed=1)
+    answers = {name: Answer(name, 2, "wrong" if at % 3 else "right") for at, name in enumerate(sheet.ids)}
+    with pytest.raises(LabelError, match="says whether one model was right"):
+        Reused.of(sheet, answers, old=old, new=new, labels_unseen=True)
+
+
+def test_part_of_a_top_up_and_items_that_cannot_be_labelled() -> None:
+    old, new = versions()
+    sheet = finished(old, "waves", budget=60, seed=1)
+    answers = answers_for(sheet, old)
+    answers[sheet.ids[4]] = Answer(sheet.ids[4], 6, "skip")
+    reused = Reused.of(sheet, answers, old=old, new=new, labels_unseen=True)
+    assert len(reused.carried.items) == 59
+    top = reused.top_up(20, seed=1)
+    more = answers_for(top, old)
+    more = {name: more[name] for name in top.ids[:10]} | {top.ids[2]: Answer(top.ids[2], 4, "unclear")}
+    found = reused.estimate(top, more)
+    assert found.labels == 59 + 9
+    assert any("not labelled yet" in text for text in found.warnings)
+    assert any("could not be labelled" in text for text in found.warnings)
+    assert math.isfinite(found.standard_error)
+
+
+def test_a_top_up_belongs_to_its_labels() -> None:
+    old, new = versions()
+    sheet = finished(old, "srs", budget=30, seed=1)
+    answers = answers_for(sheet, old)
+    top = Reused.of(sheet, answers, old=old, new=new, labels_unseen=True).top_up(10, seed=1)
+    fewer = {name: answers[name] for name in sheet.ids[:20]}
+    with pytest.raises(SampleError, match="not drawn for these labels"):
+        Reused.of(sheet, fewer, old=old, new=new, labels_unseen=True).estimate(top, answers_for(top, old))
+    with pytest.raises(SampleError, match="cannot be re-used"):
+        Reused.of(top, answers_for(top, old), old=old, new=new, labels_unseen=True)
+    changed = replace(old, predictions=old.predictions[::-1].copy())
+    with pytest.raises(SampleError, match="not the one"):
+        Reused.of(sheet, answers, old=changed, new=new, labels_unseen=True)
+
+
+def test_published_versions(published_data: Path) -> None:
+    """100 re-uses of 200 labels of D for E: intervals hold; a coverage under .83 would be noticed."""
+    old, new = (load(published_data / "subjects" / f"model_{name}.csv") for name in "DE")
+    found = [reuse(campaign(old, budget=200, seed=s), new, labels_unseen=True, seed=s) for s in range(100)]
+    assert_covers(sum(one.truth in one.interval for one in found if one.truth is not None), 100, least=0.93)

@@ -1,0 +1,135 @@
+"""What is shown of an item, and what is not."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.items import content_of, inside
+from fieldcheck.campaign.picture import png, shades, upright
+from fieldcheck.core.errors import InputsError
+from fieldcheck.core.pool.pool import Pool
+
+
+def pool(ids: list[Any] | None = None, **columns: Any) -> Pool:
+    names = ids or ["a", "b", "c"]
+    return Pool.from_arrays(
+        ids=names, y_pred=["x", "y", "x"], y_true=["x", "x", "x"], confidence=[0.9, 0.8, 0.7], metadata=columns
+    )
+
+
+def pixels_of(data: bytes) -> bytes:
+    """The raw rows of a PNG as we write it: one chunk of data."""
+    at = data.index(b"IDAT")
+    size = int.from_bytes(data[at - 4 : at], "big")
+    return zlib.decompress(data[at + 4 : at + 4 + size])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sub").mkdir()
+    for name in ("a.png", "sub/b.JPG"):
+        (tmp_path / name).write_bytes(b"picture")
+    (tmp_path / "note.txt").write_bytes("zwölf\nline".encode())
+    return tmp_path
+
+
+def test_an_image_named_by_the_id(folder: Path) -> None:
+    content = content_of(folder, pool(["a", "sub/b.JPG", "c"]), 0)
+    assert (content.kind, content.name, content.media) == ("image", "a", "image/png")
+    assert content.read() == b"picture"
+    assert content_of(folder, pool(["a", "sub/b.JPG", "c"]), 1).media == "image/jpeg"
+
+
+def test_an_image_named_by_a_column(folder: Path) -> None:
+    items = pool(Image=["sub/b.JPG", "missing.png", None], text=["s", "t", "u"], ids=["1", "2", "3"])
+    assert content_of(folder, items, 0).path == (folder / "sub" / "b.JPG").resolve()
+    missing = content_of(folder, items, 1)
+    assert (missing.kind, missing.text) == ("text", "t")
+    assert "missing.png" in missing.note
+    assert content_of(folder, items, 2).note == ""
+
+
+def test_a_text_file(folder: Path) -> None:
+    assert content_of(folder, pool(path=["note.txt"] * 3, ids=["1", "2", "3"]), 0).text == "zwölf\nline"
+
+
+def test_one_column_of_text_is_the_text() -> None:
+    content = content_of("", pool(review=["good\nbad", "", "<b>"], stars=[1, 2, 3]), 0)
+    assert (content.kind, content.text) == ("text", "good\nbad")
+
+
+def test_several_are_a_row() -> None:
+    content = content_of("", pool(question=["q", "", ""], document=["d", "", ""], stars=[1, 2, 3]), 0)
+    assert content.pairs == (("question", "q"), ("document", "d"), ("stars", "1"))
+
+
+def test_what_would_bias_is_left_out() -> None:
+    hidden = {"dsa": [1.0, 2.0, 3.0], "Label": ["x", None, "y"], "entropy": [0.1, 0.2, 0.3], "correct": ["?", "?", "?"]}
+    content = content_of("", pool(city=["Graz", None, "Oslo"], size=[1.5, float("nan"), 2.0], **hidden), 1)
+    assert content.pairs == (("city", ""), ("size", ""))
+
+
+def test_a_campaign_hides_its_own_auxiliary_variable(tmp_path: Path) -> None:
+    items = Pool.from_arrays(
+        y_pred=["x", "y"] * 10, metadata={"doubt": np.arange(20) / 20, "city": ["Graz"] * 20}, name="cities"
+    )
+    campaign = Campaign.create(tmp_path / "c.db", items, "sups:auxiliary=doubt", budget=5)
+    assert content_of(campaign, items, 0).pairs == (("city", "Graz"),)
+    assert dict(content_of("", items, 0).pairs).keys() == {"doubt", "city"}
+    campaign.disconnect()
+
+
+@pytest.mark.parametrize("name", ["../x.png", "/etc/passwd", "sub", "", "a\0b", "x" * 9_999, "gone.png"])
+def test_outside_and_nowhere(folder: Path, name: str) -> None:
+    (folder.parent / "x.png").write_bytes(b"secret")
+    assert inside(folder, name) is None
+
+
+def test_links_out_of_the_folder(folder: Path) -> None:
+    secret = folder.parent / "secret.png"
+    secret.write_bytes(b"secret")
+    (folder / "link.png").symlink_to(secret)
+    (folder / "own.png").symlink_to(folder / "a.png")
+    assert inside(folder, "link.png") is None
+    assert inside(folder, "own.png") == (folder / "a.png").resolve()
+
+
+def test_images_in_an_array(tmp_path: Path) -> None:
+    grey = np.zeros((3, 2, 2))
+    grey[1] = [[0.0, 1.0], [0.5, 0.2]]
+    np.save(tmp_path / "images.npy", grey)
+    content = content_of(tmp_path / "images.npy", pool(), 1)
+    assert content.kind == "image"
+    assert pixels_of(content.read()) == bytes([0, 0, 255, 0, 128, 51])
+
+
+def test_images_in_an_archive(tmp_path: Path) -> None:
+    colour = np.zeros((3, 3, 4, 5), dtype=np.uint8)  # torch's order: channels first
+    colour[2, 0] = 7
+    np.savez(tmp_path / "images.npz", labels=np.zeros(3), x=colour)
+    rows = pixels_of(content_of(tmp_path / "images.npz", pool(), 2).read())
+    assert rows == (b"\0" + bytes([7, 0, 0]) * 5) * 4
+
+
+def test_arrays_that_do_not_fit(tmp_path: Path) -> None:
+    np.save(tmp_path / "few.npy", np.zeros((2, 4, 4)))
+    np.save(tmp_path / "flat.npy", np.zeros(3))
+    np.save(tmp_path / "objects.npy", np.array([{}, {}, {}], dtype=object))
+    (tmp_path / "no.npy").write_bytes(b"no array")
+    (tmp_path / "no.npz").write_bytes(b"PK\x03\x04 no archive")
+    for name in ("few.npy", "flat.npy", "objects.npy", "no.npy", "no.npz", "gone.npy"):
+        with pytest.raises(InputsError):
+            content_of(tmp_path / name, pool(), 0)
+
+
+def test_pictures() -> None:
+    assert upright(np.zeros((2, 3))).shape == (2, 3, 1)
+    assert upright(np.zeros((3, 9, 8))).shape == (9, 8, 3)
+    assert shades(np.array([np.nan, -1.0, 300.0, 51.0]), 255.0).tolist() == [0, 0, 255, 51]
+    assert png(np.zeros((1, 1, 4), dtype=np.uint8)).startswith(b"\x89PNG\r\n\x1a\n")
