@@ -97,7 +97,7 @@ def bare(path: Path) -> Iterator[Callable[[], None]]:
 def made_up() -> fc.Pool:
     rng = np.random.default_rng(1)
     doubt = rng.random(POOL) ** 4
-    return fc.Pool.from_arrays(
+    return fc.from_arrays(
         ids=[f"img_{at:05d}" for at in range(POOL)],
         y_pred=np.array(["cat", "dog", "owl"])[rng.integers(0, 3, POOL)],
         confidence=1 - doubt,

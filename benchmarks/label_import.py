@@ -22,7 +22,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.intake import prepare
 from fieldcheck.campaign.exchange.reading import read_entries
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.pools.arrays import from_arrays
 
 ITEMS = 500
 TEXT = "x" * 400
@@ -84,7 +84,7 @@ def task_of(at: int) -> str:
 
 def measure(path: Path) -> tuple[float, float, str]:
     """Seconds, peak MB of this process, and what was found."""
-    pool = Pool.from_arrays(y_pred=["cat", "dog"] * (ITEMS // 2))
+    pool = from_arrays(y_pred=["cat", "dog"] * (ITEMS // 2))
     with tempfile.TemporaryDirectory() as name, Campaign.create(Path(name) / "c.db", pool, "srs", budget=ITEMS) as made:
         start = time.perf_counter()
         try:

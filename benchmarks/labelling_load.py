@@ -38,6 +38,7 @@ from fieldcheck.campaign.stores import open_store
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources import save
+from fieldcheck.sources.pools.arrays import from_arrays
 
 ITEMS = 20_000
 CLASSES = 10
@@ -69,7 +70,7 @@ def make_pool(rng: np.random.Generator) -> tuple[Pool, list[str]]:
     wrong = rng.random(ITEMS) > confidence
     said = np.where(wrong, (truth + 1) % CLASSES, truth)
     names = [f"class {code}" for code in range(CLASSES)]
-    pool = Pool.from_arrays(
+    pool = from_arrays(
         ids=[f"item-{at:05d}" for at in range(ITEMS)],
         y_pred=[names[code] for code in said],
         confidence=confidence,

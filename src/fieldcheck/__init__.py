@@ -25,6 +25,7 @@ from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.sources import load, save
+from fieldcheck.sources.pools.arrays import from_arrays, from_pandas
 
 __all__ = [
     "BudgetError",
@@ -45,6 +46,8 @@ __all__ = [
     "designs",
     "estimate",
     "estimators",
+    "from_arrays",
+    "from_pandas",
     "load",
     "plan",
     "predict",

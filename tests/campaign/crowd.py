@@ -22,7 +22,7 @@ def animals(size: int = 300) -> fc.Pool:
     doubt = rng.random(size) ** 4
     predicted = rng.integers(0, 3, size)
     right = rng.random(size) > 0.03 + 0.6 * doubt
-    return fc.Pool.from_arrays(
+    return fc.from_arrays(
         ids=[f"img_{at:03d}" for at in range(size)],
         y_pred=np.array(NAMES)[predicted],
         y_true=np.array(NAMES)[np.where(right, predicted, (predicted + 1) % 3)],
@@ -36,7 +36,7 @@ def houses(size: int = 200) -> fc.Pool:
     rng = np.random.default_rng(12)
     predicted = rng.normal(0, 2, size)
     spread = rng.random(size)
-    return fc.Pool.from_arrays(
+    return fc.from_arrays(
         ids=[f"house {at}" for at in range(size)],
         y_pred=predicted,
         y_true=predicted + rng.normal(0, 0.2 + spread),

@@ -78,7 +78,7 @@ def test_more_classes_may_be_named_beforehand(tmp_path: Path) -> None:
 
 
 def test_a_class_that_is_called_right(tmp_path: Path) -> None:
-    pool = fc.Pool.from_arrays(y_pred=["left", "right"] * 20, confidence=np.linspace(0.5, 1, 40))
+    pool = fc.from_arrays(y_pred=["left", "right"] * 20, confidence=np.linspace(0.5, 1, 40))
     campaign = Campaign.create(tmp_path / "c.db", pool, "srs", budget=40)
     for item in campaign.ask(n=40):
         campaign.tell(item, "right")
@@ -87,7 +87,7 @@ def test_a_class_that_is_called_right(tmp_path: Path) -> None:
 
 
 def test_a_class_that_is_called_skip(tmp_path: Path) -> None:
-    pool = fc.Pool.from_arrays(y_pred=["skip", "go"] * 20)
+    pool = fc.from_arrays(y_pred=["skip", "go"] * 20)
     campaign = Campaign.create(tmp_path / "c.db", pool, "srs", budget=40)
     first, second, *rest = campaign.ask(n=40)
     assert campaign.tell(first, "skip").kind == "labelled"
@@ -99,7 +99,7 @@ def test_a_class_that_is_called_skip(tmp_path: Path) -> None:
 
 
 def test_classes_that_are_numbers(tmp_path: Path) -> None:
-    pool = fc.Pool.from_arrays(y_pred=[0, 1] * 20)
+    pool = fc.from_arrays(y_pred=[0, 1] * 20)
     campaign = Campaign.create(tmp_path / "c.db", pool, "srs", budget=40)
     for item, label in zip(campaign.ask(n=40), [1, 1.0, "1", "1.0"] * 10, strict=True):
         campaign.tell(item, label)
@@ -108,7 +108,7 @@ def test_classes_that_are_numbers(tmp_path: Path) -> None:
 
 
 def test_a_pool_of_outcomes_is_right_or_wrong(tmp_path: Path) -> None:
-    pool = fc.Pool.from_arrays(confidence=np.linspace(0, 1, 40), outcome=[True] * 40)
+    pool = fc.from_arrays(confidence=np.linspace(0, 1, 40), outcome=[True] * 40)
     campaign = Campaign.create(tmp_path / "c.db", replace(pool, failed=None), "srs", budget=40)
     given = campaign.ask(n=40)
     with pytest.raises(LabelError, match="is no class"):

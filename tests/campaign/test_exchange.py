@@ -34,13 +34,14 @@ from fieldcheck.campaign.sayings import Saying
 from fieldcheck.core.errors import CampaignError, LabelError, StoreError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files import text as long_cells
+from fieldcheck.sources.pools.arrays import from_arrays
 
 CLASSES = ("cat", "dog", "-bird")
 
 
 def pool_of(**more: Any) -> Pool:
     said = [CLASSES[at % 3] for at in range(30)]
-    return Pool.from_arrays(y_pred=said, ids=[f"i{at:02d}" for at in range(30)], **more)
+    return from_arrays(y_pred=said, ids=[f"i{at:02d}" for at in range(30)], **more)
 
 
 @pytest.fixture
@@ -377,7 +378,7 @@ def test_names_that_no_store_keeps_are_faults(campaign: Campaign, ids: list[str]
 
 
 def test_numbers_are_checked(tmp_path: Path) -> None:
-    pool = Pool.from_arrays(y_pred=np.arange(20) + 0.5)
+    pool = from_arrays(y_pred=np.arange(20) + 0.5)
     with Campaign.create(tmp_path / "c.db", pool, "srs", budget=4, seed=1) as campaign:
         rows = [(name, text) for name, text in zip(campaign.state.items, ("1.5", "nan", "1,5", "two"), strict=True)]
         found = prepare(campaign, read_entries(label_file(tmp_path, *rows)))
@@ -447,7 +448,7 @@ def pictures(tmp_path: Path) -> Iterator[Campaign]:
     for name in ("a b.png", "sub/ü.png", "e.png"):
         (folder / name).write_bytes(b"\x89PNG\r\n\x1a\n" + name.encode())
     (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\nsecret")
-    pool = Pool.from_arrays(y_pred=["cat"] * 6, ids=names, metadata={"note": ["=1+1"] * 6, "label": ["x"] * 6})
+    pool = from_arrays(y_pred=["cat"] * 6, ids=names, metadata={"note": ["=1+1"] * 6, "label": ["x"] * 6})
     with Campaign.create(tmp_path / "c.db", pool, "srs", budget=6, seed=1, items=folder, more_classes=["dog"]) as made:
         yield made
 

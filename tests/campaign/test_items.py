@@ -14,11 +14,12 @@ from fieldcheck.campaign.items import content_of, inside
 from fieldcheck.campaign.picture import png, shades, upright
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.pools.arrays import from_arrays
 
 
 def pool(ids: list[Any] | None = None, **columns: Any) -> Pool:
     names = ids or ["a", "b", "c"]
-    return Pool.from_arrays(
+    return from_arrays(
         ids=names, y_pred=["x", "y", "x"], y_true=["x", "x", "x"], confidence=[0.9, 0.8, 0.7], metadata=columns
     )
 
@@ -76,7 +77,7 @@ def test_what_would_bias_is_left_out() -> None:
 
 
 def test_a_campaign_hides_its_own_auxiliary_variable(tmp_path: Path) -> None:
-    items = Pool.from_arrays(
+    items = from_arrays(
         y_pred=["x", "y"] * 10, metadata={"doubt": np.arange(20) / 20, "city": ["Graz"] * 20}, name="cities"
     )
     campaign = Campaign.create(tmp_path / "c.db", items, "sups:auxiliary=doubt", budget=5)

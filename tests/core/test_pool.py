@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from fieldcheck.core.errors import BudgetError, PoolError
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.pools.arrays import from_arrays, from_pandas
 
 PROBA = np.array([[0.7, 0.2, 0.1], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
 
 
 def pool_of(size: int = 4, **more: object) -> Pool:
     given_ = {"y_pred": np.arange(size) % 2, "confidence": np.linspace(0.5, 1.0, size), **more}
-    return Pool.from_arrays(**given_)  # type: ignore[arg-type]
+    return from_arrays(**given_)  # type: ignore[arg-type]
 
 
 def message(error: pytest.ExceptionInfo[Exception]) -> str:
@@ -29,7 +30,7 @@ def message(error: pytest.ExceptionInfo[Exception]) -> str:
 
 class TestClassification:
     def test_losses_are_one_where_the_prediction_is_not_the_target(self) -> None:
-        pool = Pool.from_arrays(y_pred=["cat", "dog", "cat"], y_true=["cat", "cat", "cow"])
+        pool = from_arrays(y_pred=["cat", "dog", "cat"], y_true=["cat", "cat", "cow"])
         assert pool.task == "classification"
         assert pool.classes == ("cat", "cow", "dog")
         assert pool.predictions is not None
@@ -38,29 +39,29 @@ class TestClassification:
         assert pool.truth_known
 
     def test_whole_floats_are_the_same_classes_as_integers(self) -> None:
-        pool = Pool.from_arrays(y_pred=np.array([1, 2, 10]), y_true=np.array([1.0, 3.0, 10.0]))
+        pool = from_arrays(y_pred=np.array([1, 2, 10]), y_true=np.array([1.0, 3.0, 10.0]))
         assert pool.classes == ("1", "2", "3", "10")
         assert pool.losses().tolist() == [0.0, 1.0, 0.0]
 
     def test_truth_values_compare_with_zero_and_one(self) -> None:
-        pool = Pool.from_arrays(y_pred=np.array([True, False]), y_true=np.array([1, 1]))
+        pool = from_arrays(y_pred=np.array([True, False]), y_true=np.array([1, 1]))
         assert pool.losses().tolist() == [0.0, 1.0]
 
     def test_truth_values_among_themselves_keep_their_names(self) -> None:
-        assert Pool.from_arrays(y_pred=np.array([True, False])).classes == ("false", "true")
+        assert from_arrays(y_pred=np.array([True, False])).classes == ("false", "true")
 
     def test_text_against_numbers_is_refused(self) -> None:
         with pytest.raises(PoolError, match="target") as error:
-            Pool.from_arrays(y_pred=["cat", "dog"], y_true=[0, 1])
+            from_arrays(y_pred=["cat", "dog"], y_true=[0, 1])
         assert "'cat'" in message(error)
 
     def test_fractions_are_no_classes(self) -> None:
         with pytest.raises(PoolError, match=r"0\.5.*row 2"):
-            Pool.from_arrays(y_pred=[1.0, 0.5], task="classification")
+            from_arrays(y_pred=[1.0, 0.5], task="classification")
 
     def test_unknown_task_is_refused(self) -> None:
         with pytest.raises(PoolError, match="clustering"):
-            Pool.from_arrays(y_pred=[1, 2], task="clustering")  # type: ignore[arg-type]
+            from_arrays(y_pred=[1, 2], task="clustering")  # type: ignore[arg-type]
 
     @pytest.mark.parametrize(
         "words",
@@ -75,17 +76,17 @@ class TestClassification:
         ],
     )
     def test_outcome_words(self, words: list[object]) -> None:
-        pool = Pool.from_arrays(outcome=words)
+        pool = from_arrays(outcome=words)
         assert pool.losses().tolist() == [0.0, 1.0]
         assert pool.predictions is None
 
     def test_other_words_are_no_outcome(self) -> None:
         with pytest.raises(PoolError, match="maybe"):
-            Pool.from_arrays(outcome=["maybe", "Pass"])
+            from_arrays(outcome=["maybe", "Pass"])
 
     def test_outcome_that_contradicts_the_target_is_refused(self) -> None:
         with pytest.raises(PoolError, match=r"1 of 2 items.*row 2"):
-            Pool.from_arrays(y_pred=[1, 2], y_true=[1, 2], outcome=["Pass", "Fail"])
+            from_arrays(y_pred=[1, 2], y_true=[1, 2], outcome=["Pass", "Fail"])
 
     def test_truth_unknown(self) -> None:
         pool = pool_of()
@@ -95,12 +96,12 @@ class TestClassification:
 
     def test_nothing_said_by_the_model_is_refused(self) -> None:
         with pytest.raises(PoolError, match="prediction"):
-            Pool.from_arrays(confidence=[0.5])
+            from_arrays(confidence=[0.5])
 
 
 class TestRegression:
     def test_losses_and_offsets(self) -> None:
-        pool = Pool.from_arrays(y_pred=[0.5, 1.0], y_true=[0.0, 4.0])
+        pool = from_arrays(y_pred=[0.5, 1.0], y_true=[0.0, 4.0])
         assert pool.task == "regression"
         assert pool.offsets().tolist() == [0.5, 3.0]
         assert pool.losses().tolist() == [0.25, 9.0]
@@ -108,22 +109,22 @@ class TestRegression:
 
     def test_unknown_loss(self) -> None:
         with pytest.raises(PoolError, match="cubic"):
-            Pool.from_arrays(y_pred=[0.5], y_true=[1.5]).losses("cubic")
+            from_arrays(y_pred=[0.5], y_true=[1.5]).losses("cubic")
 
     def test_numbers_beyond_exact_integers_are_no_classes(self) -> None:
-        assert Pool.from_arrays(y_pred=[2.0**60, 1.0]).task == "regression"
+        assert from_arrays(y_pred=[2.0**60, 1.0]).task == "regression"
 
     def test_whole_predictions_of_a_fractional_truth_are_regression(self) -> None:
-        assert Pool.from_arrays(y_pred=[1, 2], y_true=[1.5, 2.5]).task == "regression"
+        assert from_arrays(y_pred=[1, 2], y_true=[1.5, 2.5]).task == "regression"
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
     def test_numbers_are_finite(self, bad: float) -> None:
         with pytest.raises(PoolError, match=f"'b' with {bad} "):
-            Pool.from_arrays(y_pred=[0.5, bad], ids=["a", "b"])
+            from_arrays(y_pred=[0.5, bad], ids=["a", "b"])
 
     def test_text_is_no_number(self) -> None:
         with pytest.raises(PoolError, match=r"'0,5'.*row 1"):
-            Pool.from_arrays(y_pred=["0,5", "1"], task="regression")
+            from_arrays(y_pred=["0,5", "1"], task="regression")
 
     def test_offsets_need_numbers(self) -> None:
         with pytest.raises(PoolError, match="classification"):
@@ -181,7 +182,7 @@ class TestConfidence:
         assert pool.chi("confidence").tolist() == [0.0, 0.5]
 
     def test_largest_probability_where_it_is_not_given(self) -> None:
-        pool = Pool.from_arrays(y_proba=PROBA)
+        pool = from_arrays(y_proba=PROBA)
         assert pool.confidence is not None
         assert pool.confidence.tolist() == [0.7, 0.5, 1.0]
         assert pool.predictions is not None
@@ -191,42 +192,42 @@ class TestConfidence:
 class TestProbabilities:
     def test_must_sum_to_one(self) -> None:
         with pytest.raises(PoolError, match=r"sum.*with 0\.9 .*row 2"):
-            Pool.from_arrays(y_proba=[[0.5, 0.5], [0.5, 0.4]])
+            from_arrays(y_proba=[[0.5, 0.5], [0.5, 0.4]])
 
     @pytest.mark.parametrize("bad", [np.nan, -0.5, 1.5])
     def test_must_be_in_range(self, bad: float) -> None:
         with pytest.raises(PoolError, match=f"{bad}.*row 2"):
-            Pool.from_arrays(y_proba=[[0.5, 0.5], [bad, 0.5]])
+            from_arrays(y_proba=[[0.5, 0.5], [bad, 0.5]])
 
     def test_must_be_a_matrix(self) -> None:
         with pytest.raises(PoolError, match=r"\(3,\)"):
-            Pool.from_arrays(y_proba=[0.1, 0.5, 0.4])
+            from_arrays(y_proba=[0.1, 0.5, 0.4])
 
     def test_columns_are_classes_in_order_as_in_scikit_learn(self) -> None:
-        pool = Pool.from_arrays(y_pred=["b", "a"], y_proba=[[0.2, 0.8], [0.9, 0.1]])
+        pool = from_arrays(y_pred=["b", "a"], y_proba=[[0.2, 0.8], [0.9, 0.1]])
         assert pool.classes == ("a", "b")
 
     def test_columns_of_unknown_class_are_refused(self) -> None:
         with pytest.raises(PoolError, match="classes="):
-            Pool.from_arrays(y_pred=["b", "a", "a"], y_proba=PROBA)
+            from_arrays(y_pred=["b", "a", "a"], y_proba=PROBA)
 
     def test_prediction_outside_the_classes_is_refused(self) -> None:
         with pytest.raises(PoolError, match=r"7.*row 2"):
-            Pool.from_arrays(y_pred=[0, 7, 1], y_proba=PROBA)
+            from_arrays(y_pred=[0, 7, 1], y_proba=PROBA)
 
     def test_target_outside_the_classes_is_a_failure(self) -> None:
-        pool = Pool.from_arrays(y_pred=[0, 1, 2], y_true=[0, 9, 2], y_proba=PROBA)
+        pool = from_arrays(y_pred=[0, 1, 2], y_true=[0, 9, 2], y_proba=PROBA)
         assert pool.classes == ("0", "1", "2", "9")
         assert pool.losses().tolist() == [0.0, 1.0, 0.0]
 
     def test_names_must_fit(self) -> None:
         with pytest.raises(PoolError, match="2 class names"):
-            Pool.from_arrays(y_proba=PROBA, classes=["a", "b"])
+            from_arrays(y_proba=PROBA, classes=["a", "b"])
 
 
 class TestAuxiliary:
     def test_by_hand(self) -> None:
-        pool = Pool.from_arrays(y_proba=PROBA)
+        pool = from_arrays(y_proba=PROBA)
         ln2 = np.log(2)
         assert pool.chi("margin") == pytest.approx([0.5, 1.0, 0.0], abs=1e-12)
         assert pool.chi("gini") == pytest.approx([0.46, 0.5, 0.0], abs=1e-12)
@@ -235,7 +236,7 @@ class TestAuxiliary:
         assert pool.auxiliary_names() == ("confidence", "margin", "entropy", "gini")
 
     def test_an_own_column_goes_first(self) -> None:
-        pool = Pool.from_arrays(y_proba=PROBA, auxiliary={"Margin": [1.0, 2.0, 3.0]})
+        pool = from_arrays(y_proba=PROBA, auxiliary={"Margin": [1.0, 2.0, 3.0]})
         assert pool.chi("margin").tolist() == [1.0, 2.0, 3.0]
 
     def test_combined_by_definition(self) -> None:
@@ -319,7 +320,7 @@ class TestFrame:
 class TestShape:
     def test_empty(self) -> None:
         with pytest.raises(PoolError, match="empty"):
-            Pool.from_arrays(y_pred=np.array([], dtype=int))
+            from_arrays(y_pred=np.array([], dtype=int))
 
     def test_lengths_differ(self) -> None:
         with pytest.raises(PoolError, match="'confidence' has 3 values, 'prediction' has 4"):
@@ -327,19 +328,19 @@ class TestShape:
 
     def test_mixed_values(self) -> None:
         with pytest.raises(PoolError, match="not one kind"):
-            Pool.from_arrays(y_pred=["a", 1])
+            from_arrays(y_pred=["a", 1])
 
     def test_no_sequence(self) -> None:
         with pytest.raises(PoolError, match="'prediction'"):
-            Pool.from_arrays(y_pred=3)
+            from_arrays(y_pred=3)
 
     def test_masked_values_are_missing(self) -> None:
         with pytest.raises(PoolError, match=r"missing for 1 of 2.*row 2"):
-            Pool.from_arrays(y_pred=np.ma.masked_array([1, 2], [False, True]))
+            from_arrays(y_pred=np.ma.masked_array([1, 2], [False, True]))
 
     def test_two_dimensions(self) -> None:
         with pytest.raises(PoolError, match="2 dimensions"):
-            Pool.from_arrays(y_pred=np.zeros((2, 2)))
+            from_arrays(y_pred=np.zeros((2, 2)))
 
     def test_select(self) -> None:
         pool = pool_of(4, ids=["a", "b", "c", "d"], metadata={"m": ["w", "x", "y", "z"]}, y_true=[0, 0, 0, 0])
@@ -372,7 +373,7 @@ class TestDigest:
         assert pool_of(4).digest(["confidence"]) != pool_of(4, **change).digest(["confidence"])
 
     def test_renamed_classes_count(self) -> None:
-        assert Pool.from_arrays(y_pred=["a", "b"]).digest() != Pool.from_arrays(y_pred=["a", "c"]).digest()
+        assert from_arrays(y_pred=["a", "b"]).digest() != from_arrays(y_pred=["a", "c"]).digest()
 
     def test_stays_the_same_between_versions(self) -> None:
         """A sidecar written today must know its pool tomorrow, so the bytes are spelled out here."""
@@ -388,18 +389,18 @@ class TestDigest:
 class TestPandas:
     def test_columns_are_recognised_and_the_index_is_the_id(self) -> None:
         frame = pd.DataFrame({"y_pred": ["a", "b"], "Conf": [0.5, 0.75], "y_true": ["a", "a"]}, index=["x", "y"])
-        pool = Pool.from_pandas(frame)
+        pool = from_pandas(frame)
         assert pool.id_of(1) == "y"
         assert pool.losses().tolist() == [0.0, 1.0]
         assert pool.chi("confidence").tolist() == [0.5, 0.25]
 
     def test_mapped(self) -> None:
         frame = pd.DataFrame({"yhat": pd.Categorical(["a", "b"]), "key": [5, 6], "ok": [True, False]})
-        pool = Pool.from_pandas(frame, columns={"prediction": "yhat", "id": "key"}, truth="ok", name="mine")
+        pool = from_pandas(frame, columns={"prediction": "yhat", "id": "key"}, truth="ok", name="mine")
         assert pool.name == "mine"
         assert pool.ids.tolist() == [5, 6]
         assert pool.losses().tolist() == [0.0, 1.0]
 
     def test_unknown_column(self) -> None:
         with pytest.raises(PoolError, match="'y_hat'"):
-            Pool.from_pandas(pd.DataFrame({"y_hat": [1]}), columns={"prediction": "yhat"})
+            from_pandas(pd.DataFrame({"y_hat": [1]}), columns={"prediction": "yhat"})

@@ -20,9 +20,9 @@ from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule, too
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.pool.pool import Pool
 from fieldcheck.report import Card, Commands, Gallery, Section, campaign_page, junit_error, junit_xml, page
 from fieldcheck.report.thumbnail import LARGEST, thumbnail
+from fieldcheck.sources.pools.arrays import from_arrays
 
 EVIL = "<script>document.title='broken'</script><img src=x onerror=alert(1)>\"'&"
 
@@ -46,7 +46,7 @@ class Found(HTMLParser):
 def make(tmp_path: Path, *, size: int = 60, budget: int = 40, **options: Any) -> Campaign:
     """Every fifth item is wrong; texts to look at, and groups to cut by."""
     names = [f"item {at}" for at in range(size)]
-    pool = Pool.from_arrays(
+    pool = from_arrays(
         y_pred=["cat" if at % 2 else "dog" for at in range(size)],
         confidence=np.linspace(0.5, 0.99, size),
         ids=names,
@@ -182,7 +182,7 @@ def test_people_and_their_agreement_are_shown(tmp_path: Path) -> None:
 
 
 def test_numbers_are_sorted_by_how_wrong_they_are(tmp_path: Path) -> None:
-    pool = Pool.from_arrays(y_pred=np.arange(30) + 0.5, metadata={"size": np.arange(30.0), "room": ["x"] * 30})
+    pool = from_arrays(y_pred=np.arange(30) + 0.5, metadata={"size": np.arange(30.0), "room": ["x"] * 30})
     with Campaign.create(tmp_path / "c.db", pool, "srs", budget=10, seed=1, threshold=0.3) as campaign:
         for rank, name in enumerate(campaign.ask(n=10)):
             at = campaign.state.items[name].position
@@ -198,9 +198,7 @@ def test_numbers_are_sorted_by_how_wrong_they_are(tmp_path: Path) -> None:
 def hostile(tmp_path: Path) -> Iterator[Campaign]:
     """Markup wherever somebody may write something."""
     names = [f"{EVIL} {at}" for at in range(20)]
-    pool = Pool.from_arrays(
-        y_pred=[EVIL] * 20, ids=names, metadata={"text": [EVIL] * 20, EVIL: ["a", "b"] * 10}, name=EVIL
-    )
+    pool = from_arrays(y_pred=[EVIL] * 20, ids=names, metadata={"text": [EVIL] * 20, EVIL: ["a", "b"] * 10}, name=EVIL)
     made = Campaign.create(
         tmp_path / "<b>c.db", pool, "srs", budget=10, seed=1, title=EVIL, more_classes=["<i>other</i>"]
     )
@@ -272,7 +270,7 @@ def test_pictures_are_in_the_page_itself(tmp_path: Path) -> None:
     for at in range(10):
         (folder / f"{at}.png").write_bytes(image_bytes("PNG", (8, 8)))
     (folder / "3.png").write_bytes(b"broken")
-    pool = Pool.from_arrays(y_pred=["cat", "dog"] * 5, ids=[f"{at}.png" for at in range(10)])
+    pool = from_arrays(y_pred=["cat", "dog"] * 5, ids=[f"{at}.png" for at in range(10)])
     with Campaign.create(tmp_path / "c.db", pool, "srs", budget=10, seed=1, items=folder) as campaign:
         for name in campaign.ask(n=10):
             campaign.tell(name, "wrong")

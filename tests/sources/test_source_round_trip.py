@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fieldcheck import sources
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.pools.arrays import from_arrays
 
 # Words that cannot be taken for numbers, truth values or missing cells: text files mix those up.
 letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"))
@@ -55,7 +56,7 @@ def assert_same(one: Pool, two: Pool) -> None:
 @settings(max_examples=60, deadline=None)
 @given(given_=arrays())
 def test_written_and_read(suffix: str, given_: dict[str, Any]) -> None:
-    pool = Pool.from_arrays(**given_)
+    pool = from_arrays(**given_)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"pool{suffix}"
         sources.save(pool, path)
@@ -65,7 +66,7 @@ def test_written_and_read(suffix: str, given_: dict[str, Any]) -> None:
 @settings(max_examples=60, deadline=None)
 @given(given_=arrays())
 def test_npz(given_: dict[str, Any]) -> None:
-    pool = Pool.from_arrays(**given_)
+    pool = from_arrays(**given_)
     flat = {("id" if key == "ids" else key): v for key, v in given_.items() if key != "auxiliary"}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pool.npz"
@@ -85,7 +86,7 @@ def test_npz(given_: dict[str, Any]) -> None:
     ],
 )
 def test_corners(tmp_path: Path, suffix: str, given_: dict[str, Any]) -> None:
-    pool = Pool.from_arrays(**given_)
+    pool = from_arrays(**given_)
     sources.save(pool, tmp_path / f"pool{suffix}")
     assert_same(pool, sources.load(tmp_path / f"pool{suffix}"))
 
@@ -93,4 +94,4 @@ def test_corners(tmp_path: Path, suffix: str, given_: dict[str, Any]) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_folder_that_is_not_there(tmp_path: Path, suffix: str) -> None:
     with pytest.raises(PoolError, match="absent"):
-        sources.save(Pool.from_arrays(y_pred=[1, 2]), tmp_path / "absent" / f"pool{suffix}")
+        sources.save(from_arrays(y_pred=[1, 2]), tmp_path / "absent" / f"pool{suffix}")

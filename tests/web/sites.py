@@ -18,6 +18,7 @@ import uvicorn
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.web import create_app
 
 SIZE = 200
@@ -33,7 +34,7 @@ def animals(**metadata: list[str]) -> Pool:
     wrong = np.arange(SIZE) % 5 == 0
     said = np.where(wrong, (TRUTH + 1) % 3, TRUTH)
     rng = np.random.default_rng(7)
-    return Pool.from_arrays(
+    return from_arrays(
         ids=[f"item-{at:03d}" for at in range(SIZE)],
         y_pred=[CLASSES[code] for code in said],
         confidence=np.where(wrong, 0.6, 0.8) + 0.15 * rng.random(SIZE),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.pools.arrays import from_arrays
 
 from .sites import CLASSES, PATIENCE, Site, Start, animals, truth_of
 
@@ -377,7 +377,7 @@ def test_a_thousand_classes(start: Start, visit: Visit) -> None:
 
 def test_numbers(start: Start, visit: Visit) -> None:
     rng = np.random.default_rng(1)
-    pool = Pool.from_arrays(y_pred=rng.normal(size=100), auxiliary={"dsa": rng.random(100)}, task="regression")
+    pool = from_arrays(y_pred=rng.normal(size=100), auxiliary={"dsa": rng.random(100)}, task="regression")
     site = start(pool, design="sups:auxiliary=dsa", budget=10)
     page = visit(site)
     first = shown(page)

@@ -13,7 +13,7 @@ import pytest
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import StoreError
-from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.web.labelling import answers_for
 
 from .sites import PATIENCE, Site, Start, animals, truth_of
@@ -232,7 +232,7 @@ def test_another_process_is_noticed(site: Site, web: httpx.Client) -> None:
 
 def test_numbers(start: Start) -> None:
     rng = np.random.default_rng(1)
-    pool = Pool.from_arrays(y_pred=rng.normal(size=100), auxiliary={"dsa": rng.random(100)}, task="regression")
+    pool = from_arrays(y_pred=rng.normal(size=100), auxiliary={"dsa": rng.random(100)}, task="regression")
     site = start(pool, design="sups:auxiliary=dsa", budget=10)
     with site.visitor() as web:
         assert web.get("/api/campaign").json()["answers"] == "number"
@@ -254,7 +254,7 @@ def test_how_labels_are_given(start: Start) -> None:
         item = web.post("/api/next", json=site.body()).json()["items"][0]
         assert item["prediction"] in ("cat", "dog", "owl")
         assert web.post("/api/label", json=site.act(item=item["id"], label="wrong")).json()["saved"]
-    unnamed = Pool.from_arrays(ids=np.arange(30), outcome=["Pass", "Fail"] * 15)
+    unnamed = from_arrays(ids=np.arange(30), outcome=["Pass", "Fail"] * 15)
     site = start(unnamed, design="srs", budget=5)
     assert answers_for(site.campaign, None) == "right-wrong"
 

@@ -18,8 +18,8 @@ from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.formulas import FROM_PROBABILITIES, PUBLISHED_COMBINED
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.pool.roles import RECOGNISED
 from fieldcheck.core.words import counted
+from fieldcheck.sources.roles import RECOGNISED
 
 MEDIA = {
     ".png": "image/png",

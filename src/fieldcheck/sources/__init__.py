@@ -9,9 +9,10 @@ from types import ModuleType
 
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.pool.roles import ColumnMap
 from fieldcheck.core.types import Task
 from fieldcheck.sources.inputs import open_inputs
+from fieldcheck.sources.pools.arrays import from_roles
+from fieldcheck.sources.roles import ColumnMap
 
 __all__ = ["FORMATS", "ColumnMap", "load", "open_inputs", "save"]
 
@@ -45,7 +46,7 @@ def load(
     reader = _module(place)
     _check_there(place)
     given, origin, notes = reader.read(place, columns or {}, truth=truth, encoding=encoding)
-    pool = Pool.from_roles(given, name=place.stem, task=task, origin=origin, notes=notes)
+    pool = from_roles(given, name=place.stem, task=task, origin=origin, notes=notes)
     return pool.shifted(shift) if shift else pool
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.sources.pools.arrays import from_arrays
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
@@ -55,7 +56,7 @@ def digits_field(seed: int = 0) -> DigitsField:
     flat = seen.reshape(-1, 64)
 
     def as_pool(model: MLPClassifier, name: str) -> Pool:
-        return Pool.from_arrays(
+        return from_arrays(
             ids=np.arange(len(field)),
             y_proba=model.predict_proba(flat),
             y_true=labels[field],

@@ -15,7 +15,7 @@ from fieldcheck.accuracy.assessment.simulate import simulate
 RNG = np.random.default_rng(8)
 CONFIDENCE = RNG.random(200)
 FAILED = RNG.random(200) > CONFIDENCE
-POOL = fc.Pool.from_arrays(
+POOL = fc.from_arrays(
     y_pred=np.ones(200, dtype=int),
     y_true=np.where(FAILED, 0, 1),
     confidence=CONFIDENCE,
@@ -23,7 +23,7 @@ POOL = fc.Pool.from_arrays(
 )
 PREDICTED = RNG.normal(0, 2, 150)
 TRUE = PREDICTED + RNG.normal(0, 1, 150)
-PRICES = fc.Pool.from_arrays(y_pred=PREDICTED, y_true=TRUE, auxiliary={"spread": RNG.random(150)})
+PRICES = fc.from_arrays(y_pred=PREDICTED, y_true=TRUE, auxiliary={"spread": RNG.random(150)})
 
 
 @pytest.mark.parametrize("spec", ["srs", "css", "sups", "rhc", "ssrs", "gbs", "2ups", "deepest"])
@@ -73,7 +73,7 @@ def test_failures_of_a_regression_are_large_offsets(threshold: float | None) -> 
 
 def test_a_pool_without_truth_cannot_be_simulated_on() -> None:
     with pytest.raises(fc.PoolError, match="truth"):
-        fc.assess(fc.Pool.from_arrays(y_pred=["a", "b", "a"]), budget=2)
+        fc.assess(fc.from_arrays(y_pred=["a", "b", "a"]), budget=2)
 
 
 @pytest.mark.parametrize("budget", [-1, 0, 1, 201])
@@ -107,5 +107,5 @@ def test_a_variable_that_gives_away_the_outcome_is_called_out() -> None:
 def test_few_failures_are_no_proof_of_a_leak() -> None:
     few = np.zeros(200, dtype=bool)
     few[:19] = True
-    pool = fc.Pool.from_arrays(y_pred=np.ones(200, dtype=int), auxiliary={"chi": few.astype(float)})
+    pool = fc.from_arrays(y_pred=np.ones(200, dtype=int), auxiliary={"chi": few.astype(float)})
     assert leak_warning(pool, "chi", items=np.arange(200), failed=few) == ()

@@ -19,13 +19,14 @@ from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.campaign.sheets.files import harmless, read_answers, read_sheet, write_sheet
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.label import Answer
+from fieldcheck.sources.pools.arrays import from_arrays
 
 SPECS = ("srs", "srs:replace=yes", "css", "sups:floor=0.2", "rhc", "ssrs:k=3", "gbs:batch=4", "2ups", "deepest:r=0.6")
 
 
 def make_pool(size: int = 40, ids: list[str] | None = None) -> Pool:
     rng = np.random.default_rng(5)
-    return Pool.from_arrays(
+    return from_arrays(
         y_pred=rng.choice(["a", "b"], size), confidence=rng.random(size), ids=ids, auxiliary={"lsa": rng.random(size)}
     )
 

@@ -32,7 +32,7 @@ def truth() -> fc.Pool:
     predicted = rng.integers(0, 3, size)
     right = rng.random(size) > 0.03 + 0.6 * doubt
     names = np.array(["cat", "dog", "owl"])
-    return fc.Pool.from_arrays(
+    return fc.from_arrays(
         ids=[f"img_{at:03d}" for at in range(size)],
         y_pred=names[predicted],
         y_true=names[np.where(right, predicted, (predicted + 1) % 3)],
@@ -46,7 +46,7 @@ def prices() -> fc.Pool:
     rng = np.random.default_rng(12)
     predicted = rng.normal(0, 2, 200)
     spread = rng.random(200)
-    return fc.Pool.from_arrays(
+    return fc.from_arrays(
         ids=[f"house {at}" for at in range(200)],
         y_pred=predicted,
         y_true=predicted + rng.normal(0, 0.2 + spread),

@@ -20,7 +20,7 @@ TRUE = RNG.choice(4, SIZE, p=[0.4, 0.3, 0.2, 0.1])
 CONFIDENCE = RNG.beta(4, 1, SIZE)
 WRONG = RNG.random(SIZE) > CONFIDENCE
 SAID = np.where(WRONG, (TRUE + 1 + (RNG.random(SIZE) < 0.3)) % 4, TRUE)
-POOL = fc.Pool.from_arrays(y_pred=NAMES[SAID], y_true=NAMES[TRUE], confidence=CONFIDENCE)
+POOL = fc.from_arrays(y_pred=NAMES[SAID], y_true=NAMES[TRUE], confidence=CONFIDENCE)
 FIELD = Field.of(POOL, auxiliary=["confidence"])
 DESIGNS = [fc.designs.Waves(), fc.designs.Srs()]
 
@@ -113,7 +113,7 @@ def test_bad_requests_are_refused() -> None:
 
 
 def test_few_failures_say_nothing_about_recall() -> None:
-    right = fc.Pool.from_arrays(y_pred=NAMES[TRUE], y_true=NAMES[TRUE], confidence=CONFIDENCE)
+    right = fc.from_arrays(y_pred=NAMES[TRUE], y_true=NAMES[TRUE], confidence=CONFIDENCE)
     labelled = play(Field.of(right, auxiliary=["confidence"]), fc.designs.Srs(), budget=200, seed=0)
     found = metrics(labelled, right, NAMES[TRUE[labelled.sample.items]].tolist(), ("recall", "f1"))
     assert all(score.value is None and score.interval is None for score in found.scores)
@@ -123,7 +123,7 @@ def test_few_failures_say_nothing_about_recall() -> None:
 def test_a_class_without_a_miss_gets_a_bound_that_holds() -> None:
     """Class a is never missed here; the bound lies under its recall of 1 and is no number for it."""
     said = np.where(TRUE == 0, 0, np.where(WRONG, 0, TRUE))
-    pool = fc.Pool.from_arrays(y_pred=NAMES[said], y_true=NAMES[TRUE], confidence=CONFIDENCE)
+    pool = fc.from_arrays(y_pred=NAMES[said], y_true=NAMES[TRUE], confidence=CONFIDENCE)
     labelled = play(Field.of(pool, auxiliary=["confidence"]), fc.designs.Waves(), budget=300, seed=0)
     found = metrics(labelled, pool, NAMES[TRUE[labelled.sample.items]].tolist(), ("recall",))
     score: Score = found.scores[0]
@@ -150,7 +150,7 @@ def _said(labelled: fc.Labelled) -> list[str]:
 
 
 def test_true_classes_are_read_as_people_write_them() -> None:
-    pool = fc.Pool.from_arrays(y_pred=["Ant", "7", "bee"], ids=["x", "y", "z"])
+    pool = fc.from_arrays(y_pred=["Ant", "7", "bee"], ids=["x", "y", "z"])
     sample = fc.Sample(3, np.arange(3), "mean", constants={"replacement": np.zeros(1)})
     labelled = fc.Labelled(sample, np.array([0.0, 0.0, 1.0]), np.array([False, False, True]))
 

@@ -20,7 +20,7 @@ RNG = np.random.default_rng(4)
 SIZE = 4_000
 CONFIDENCE = RNG.beta(6, 1, SIZE)
 FAILED = RNG.random(SIZE) > CONFIDENCE
-POOL = fc.Pool.from_arrays(y_pred=["a"] * SIZE, outcome=np.where(FAILED, "Fail", "Pass"), confidence=CONFIDENCE)
+POOL = fc.from_arrays(y_pred=["a"] * SIZE, outcome=np.where(FAILED, "Fail", "Pass"), confidence=CONFIDENCE)
 DESIGNS = tuple(MARGINS)
 
 
@@ -60,7 +60,7 @@ def _at(design: str, budget: int) -> float:
 
 def test_simple_random_sampling_is_the_exact_interval_at_the_expected_failures() -> None:
     """Without confidence the guess is a failure rate of 10 %, which is 20 of 200."""
-    pool = fc.Pool.from_arrays(y_pred=["a"] * SIZE, task="classification")
+    pool = fc.from_arrays(y_pred=["a"] * SIZE, task="classification")
     low, high = hypergeometric(20, 200, SIZE, level=0.95)
     found = plan(pool, budget=200, designs=["srs"])
     one = next(one for one in found.courses[0].forecasts if one.labels == 200)
@@ -69,7 +69,7 @@ def test_simple_random_sampling_is_the_exact_interval_at_the_expected_failures()
 
 
 def test_techniques_that_lack_a_variable_are_left_out_and_this_is_said() -> None:
-    found = plan(fc.Pool.from_arrays(y_pred=["a"] * SIZE, task="classification"), budget=100)
+    found = plan(fc.from_arrays(y_pred=["a"] * SIZE, task="classification"), budget=100)
     assert [course.design for course in found.courses] == ["srs", "waves"]
     assert any("ssrs is left out" in text for text in found.notes)
 
@@ -95,9 +95,7 @@ def test_labels_of_any_technique_will_do() -> None:
 
 def regression() -> fc.Pool:
     predicted, spread = RNG.normal(0, 2, 1000), RNG.random(1000)
-    return fc.Pool.from_arrays(
-        y_pred=predicted, y_true=predicted + RNG.normal(0, 0.2 + spread), auxiliary={"lsa": spread}
-    )
+    return fc.from_arrays(y_pred=predicted, y_true=predicted + RNG.normal(0, 0.2 + spread), auxiliary={"lsa": spread})
 
 
 def test_regression_needs_labels_and_is_relative() -> None:

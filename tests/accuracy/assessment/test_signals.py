@@ -13,6 +13,7 @@ from fieldcheck.accuracy.assessment.signals import Separation, separation
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources import load
+from fieldcheck.sources.pools.arrays import from_arrays
 
 
 def made(size: int = 2_000, seed: int = 0) -> Pool:
@@ -20,7 +21,7 @@ def made(size: int = 2_000, seed: int = 0) -> Pool:
     rng = np.random.default_rng(seed)
     confidence = rng.beta(5, 1, size)
     failed = rng.random(size) > confidence
-    return Pool.from_arrays(
+    return from_arrays(
         y_pred=np.zeros(size, int),
         y_true=failed.astype(int),
         confidence=confidence,
@@ -64,7 +65,7 @@ def test_a_leak_is_warned_about_and_left_out_of_the_sum() -> None:
 def test_ties_at_the_cut_are_shared_out() -> None:
     """300 items of one value, 30 of them failing: 200 of them hold 20 failures."""
     failed = np.arange(300) < 30
-    pool = Pool.from_arrays(
+    pool = from_arrays(
         y_pred=np.zeros(300, int), y_true=failed.astype(int), auxiliary={"flat": np.r_[np.ones(299), 0.5]}
     )
     found = by_name(separation(pool, ["flat"]))
@@ -84,7 +85,7 @@ def test_curves_are_means_of_groups_from_safe_to_risky() -> None:
 def test_regression_by_rank() -> None:
     rng = np.random.default_rng(1)
     signal = rng.random(1_000)
-    pool = Pool.from_arrays(
+    pool = from_arrays(
         y_pred=np.zeros(1_000), y_true=signal * rng.normal(size=1_000), auxiliary={"signal": signal}, task="regression"
     )
     found = separation(pool)
@@ -96,10 +97,10 @@ def test_regression_by_rank() -> None:
 
 
 def test_a_model_that_never_fails_and_a_pool_without_truth() -> None:
-    perfect = Pool.from_arrays(y_pred=[0, 1], y_true=[0, 1], confidence=[0.5, 0.9])
+    perfect = from_arrays(y_pred=[0, 1], y_true=[0, 1], confidence=[0.5, 0.9])
     assert np.isnan(separation(perfect).signals[0].separation)
     with pytest.raises(PoolError, match="truth"):
-        separation(Pool.from_arrays(y_pred=[0, 1], confidence=[0.5, 0.9]))
+        separation(from_arrays(y_pred=[0, 1], confidence=[0.5, 0.9]))
 
 
 def test_the_published_leak_is_found(published_data: Path) -> None:

@@ -21,7 +21,7 @@ SIZE = 3_000
 CONFIDENCE = RNG.beta(6, 1, SIZE)
 CLASS = RNG.choice(["ant", "bee", "cow"], SIZE, p=[0.6, 0.38, 0.02])
 FAILED = RNG.random(SIZE) > CONFIDENCE
-POOL = fc.Pool.from_arrays(
+POOL = fc.from_arrays(
     y_pred=CLASS,
     y_true=np.where(FAILED, "dog", CLASS),
     confidence=CONFIDENCE,
@@ -47,7 +47,7 @@ def test_every_simple_sample_of_a_tiny_pool_covers_each_slice_as_often_as_it_mus
     """All 3,003 samples of 10 of 15 items: given its number of labels, the interval of a slice is exact."""
     said = ["a"] * 10 + ["b"] * 5
     failed = [True, True, False, False, False, False, False, False, False, False, True, False, False, False, False]
-    pool = fc.Pool.from_arrays(y_pred=said, outcome=["Fail" if one else "Pass" for one in failed])
+    pool = fc.from_arrays(y_pred=said, outcome=["Fail" if one else "Pass" for one in failed])
     hits: dict[tuple[str, int], list[bool]] = {}
     for items in itertools.combinations(range(15), 10):
         rows = {row.name: row for row in slices(srs_sample(items, failed, 15), pool, level=0.8).rows}
@@ -105,7 +105,7 @@ def test_the_number_of_further_labels_would_do() -> None:
     assert cow.interval is None
     members = np.flatnonzero(CLASS == "cow")[: cow.labels + 2 * cow.more]
     alone = srs_sample(tuple(range(len(members))), FAILED[members].tolist(), 60)
-    pool = fc.Pool.from_arrays(y_pred=["cow"] * 60, task="classification")
+    pool = fc.from_arrays(y_pred=["cow"] * 60, task="classification")
     assert slices(alone, pool, "prediction").rows[0].interval is not None
 
 
@@ -131,7 +131,7 @@ def test_numbers_are_cut_at_quartiles(by: str) -> None:
 @given(st.lists(st.one_of(st.floats(), st.integers(0, 3).map(float)), min_size=1, max_size=60))
 @settings(max_examples=60)
 def test_every_number_is_in_one_slice(values: list[float]) -> None:
-    pool = fc.Pool.from_arrays(y_pred=["a"] * len(values), metadata={"x": np.array(values)})
+    pool = fc.from_arrays(y_pred=["a"] * len(values), metadata={"x": np.array(values)})
     found = cut(pool, "x")
     assert found.sizes.sum() == len(values)
     assert (found.sizes > 0).all()
@@ -163,7 +163,7 @@ def test_regression_slices_are_errors() -> None:
     spread = RNG.random(800)
     side = np.where(RNG.random(800) < 0.5, "left", "right")
     true = predicted + RNG.normal(0, 0.2 + spread)
-    pool = fc.Pool.from_arrays(y_pred=predicted, y_true=true, auxiliary={"lsa": spread}, metadata={"side": side})
+    pool = fc.from_arrays(y_pred=predicted, y_true=true, auxiliary={"lsa": spread}, metadata={"side": side})
     field = Field.of(pool, auxiliary=["lsa"])
     for design in (fc.designs.Waves(), fc.designs.Srs()):
         found = slices(play(field, design, budget=300, seed=1), pool, "side", loss="squared")

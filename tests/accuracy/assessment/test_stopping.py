@@ -24,7 +24,7 @@ def made_up(size: int, *, doubt: float, seed: int = 1) -> fc.Pool:
     rng = np.random.default_rng(seed)
     confidence = 1 - doubt * rng.random(size) ** 3
     failed = rng.random(size) > confidence
-    return fc.Pool.from_arrays(y_pred=np.ones(size, dtype=int), y_true=np.where(failed, 0, 1), confidence=confidence)
+    return fc.from_arrays(y_pred=np.ones(size, dtype=int), y_true=np.where(failed, 0, 1), confidence=confidence)
 
 
 HARD = made_up(1_500, doubt=0.9)
@@ -155,7 +155,7 @@ def test_few_campaigns_on_the_threshold_make_a_claim() -> None:
 def test_half_width_of_errors() -> None:
     rng = np.random.default_rng(7)
     said, spread = rng.normal(0, 2, 900), rng.random(900)
-    pool = fc.Pool.from_arrays(y_pred=said, y_true=said + rng.normal(0, 1, 900) * spread, auxiliary={"lsa": spread})
+    pool = fc.from_arrays(y_pred=said, y_true=said + rng.normal(0, 1, 900) * spread, auxiliary={"lsa": spread})
     verdict = assess_until(pool, HalfWidth(0.06), seed=1)
     assert verdict.decision == "reached"
     assert verdict.estimate.metric == "1-mse"

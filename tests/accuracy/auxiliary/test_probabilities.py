@@ -9,7 +9,7 @@ from fieldcheck.accuracy import auxiliary
 from fieldcheck.accuracy.auxiliary import Combined, expand
 from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.core.errors import ModelError
-from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.pools.arrays import from_arrays
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]])
 
@@ -68,7 +68,7 @@ def test_missing_numbers_are_refused() -> None:
 def test_combined_is_what_a_pool_makes_of_its_parts() -> None:
     confidence, dsa = np.array([0.9, 0.5, 1.0]), np.array([0.2, 0.8, 0.0])
     np.testing.assert_allclose(Combined.column(confidence, dsa), [1 - 0.9 * 0.75, 1, 0], atol=1e-15)
-    pool = Pool.from_arrays(ids=np.arange(3), confidence=confidence, y_pred=["a", "b", "a"], auxiliary={"dsa": dsa})
+    pool = from_arrays(ids=np.arange(3), confidence=confidence, y_pred=["a", "b", "a"], auxiliary={"dsa": dsa})
     np.testing.assert_array_equal(pool.chi("combined"), Combined.column(confidence, dsa))
 
 

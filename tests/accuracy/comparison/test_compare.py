@@ -16,6 +16,7 @@ from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.campaign.sheets.comparison import compare_sheet, continued, judged
 from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleError
 from fieldcheck.core.label import Answer
+from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.testing.statistics import assert_covers, assert_unbiased
 
 WORDS = np.array(["ant", "bee", "cat", "dog"])
@@ -30,9 +31,7 @@ def models(size: int = 600, *, skill: tuple[float, ...] = (0.8, 0.6), seed: int 
         doubt = rng.beta(1, 3, size)
         wrong = rng.random(size) < np.clip((1 - share) * doubt / doubt.mean(), 0, 1)
         said = np.where(wrong, (truth + rng.integers(1, 4, size)) % 4, truth)
-        pools.append(
-            Pool.from_arrays(y_pred=WORDS[said], y_true=WORDS[truth], confidence=1 - doubt / 2, name=f"m{number}")
-        )
+        pools.append(from_arrays(y_pred=WORDS[said], y_true=WORDS[truth], confidence=1 - doubt / 2, name=f"m{number}"))
     return pools
 
 
@@ -41,7 +40,7 @@ def level_models(size: int, seed: int) -> list[Pool]:
     first, second = models(size // 2, skill=(0.75, 0.7), seed=seed)
     both = [(first, second), (second, first)]
     return [
-        Pool.from_arrays(
+        from_arrays(
             y_pred=WORDS[np.concatenate([pool.predictions for pool in pools])],
             y_true=WORDS[np.concatenate([pool.target for pool in pools])],
             confidence=np.concatenate([pool.confidence for pool in pools]),
@@ -55,8 +54,7 @@ def numbers(size: int = 500, seed: int = 2) -> list[Pool]:
     rng = np.random.default_rng(seed)
     truth = rng.normal(0, 1, size)
     return [
-        Pool.from_arrays(y_pred=truth + rng.normal(0, error, size), y_true=truth, name=f"r{error}")
-        for error in (0.3, 0.6)
+        from_arrays(y_pred=truth + rng.normal(0, error, size), y_true=truth, name=f"r{error}") for error in (0.3, 0.6)
     ]
 
 
@@ -123,7 +121,7 @@ def test_tasks_and_missing_predictions_are_refused() -> None:
     first = models(500)[0]
     with pytest.raises(PoolError, match="regression"):
         compare(first, numbers()[0], budget=50)
-    outcomes = Pool.from_arrays(outcome=["Pass", "Fail"] * 250)
+    outcomes = from_arrays(outcome=["Pass", "Fail"] * 250)
     with pytest.raises(PoolError, match="no predictions"):
         compare(first, outcomes, budget=50)
 

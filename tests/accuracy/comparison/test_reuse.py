@@ -23,6 +23,7 @@ from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleErr
 from fieldcheck.core.label import Answer
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.regression.assisted import assisted
+from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.testing.statistics import assert_covers
 
 WORDS = np.array(["ant", "bee", "cat", "dog"])
@@ -36,7 +37,7 @@ def versions(size: int = 800, seed: int = 1) -> list[Pool]:
     for name, share in (("old", 0.3), ("new", 0.2)):
         wrong = rng.random(size) < np.clip(share * hard / hard.mean(), 0, 1)
         said = np.where(wrong, (truth + 1) % 4, truth)
-        pools.append(Pool.from_arrays(y_pred=WORDS[said], y_true=WORDS[truth], confidence=1 - hard / 2, name=name))
+        pools.append(from_arrays(y_pred=WORDS[said], y_true=WORDS[truth], confidence=1 - hard / 2, name=name))
     return pools
 
 
@@ -44,7 +45,7 @@ def prices(size: int = 400) -> list[Pool]:
     rng = np.random.default_rng(3)
     truth, spread = rng.normal(10, 1, size), rng.random(size)
     return [
-        Pool.from_arrays(
+        from_arrays(
             y_pred=truth + rng.normal(0, error, size) * spread,
             y_true=truth,
             auxiliary={"lsa": spread},

@@ -17,7 +17,7 @@ def pool(size: int = 200) -> fc.Pool:
     rng = np.random.default_rng(11)
     doubt = rng.random(size) ** 4
     predicted = rng.integers(0, 3, size)
-    return fc.Pool.from_arrays(
+    return fc.from_arrays(
         ids=[f"img_{at:04d}" for at in range(size)],
         y_pred=np.array(CLASSES)[predicted],
         confidence=1 - doubt,

@@ -11,7 +11,7 @@ from fieldcheck.core.errors import InputsError, PoolError
 from fieldcheck.core.inputs import Kind
 from fieldcheck.core.pool.column import closest
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.core.pool.roles import RECOGNISED
+from fieldcheck.sources.roles import RECOGNISED
 
 Colour = Literal["auto", "rgb", "grey"]
 

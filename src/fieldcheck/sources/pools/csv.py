@@ -17,8 +17,8 @@ from typing import Any
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import Column
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.core.pool.roles import ColumnMap, Roles, assign
 from fieldcheck.sources.cells import MISSING, typed
+from fieldcheck.sources.roles import ColumnMap, Roles, assign
 
 UTF8 = "utf-8-sig"
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import as_column, closest
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.core.pool.roles import RECOGNISED, ColumnMap, Roles, assign
+from fieldcheck.sources.roles import RECOGNISED, ColumnMap, Roles, assign
 
 Array = npt.NDArray[Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import Column, as_column
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.core.pool.roles import ColumnMap, Roles, assign
+from fieldcheck.sources.roles import ColumnMap, Roles, assign
 
 
 def read(

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from fieldcheck.core.pool.classes import is_outcome
 from fieldcheck.core.pool.column import Column, closest, missing, numbers
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.sources.classes import is_outcome
 
 ColumnMap = Mapping[str, str]
 """From a role to the name of a column."""

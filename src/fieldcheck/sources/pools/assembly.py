@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.core.pool import classes as labels
 from fieldcheck.core.pool.column import Column, check_lengths, numbers, value_at
 from fieldcheck.core.pool.ids import as_ids
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.core.pool.roles import RECOGNISED, Roles
 from fieldcheck.core.types import FloatArray, Task
+from fieldcheck.sources import classes as labels
+from fieldcheck.sources.roles import RECOGNISED, Roles
 
 NUMBERED = "no id column: items are numbered from 0"
 
