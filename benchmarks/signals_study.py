@@ -29,11 +29,11 @@ from fieldcheck.accuracy import auxiliary, predict
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.signals import separation
 from fieldcheck.accuracy.assessment.simulate import play
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.accuracy.auxiliary.member import LOW
 from fieldcheck.accuracy.auxiliary.training.augmentations import augmented
 from fieldcheck.accuracy.designs import registry
-from fieldcheck.accuracy.designs.base import HELPFUL
 from fieldcheck.accuracy.estimators import Fit
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
@@ -257,13 +257,13 @@ def rows(case: Case, seeds: range) -> Iterator[Row]:
     """Variables alone, the best first, with a third of the campaigns; then together, the tuned copy last."""
     pool, other = case.with_member(TRAINED), case.with_member(TUNED)
     few, many = partial(row, seeds=seeds[: len(seeds) // 3]), partial(row, seeds=seeds)
-    alone = [few(pool, name, (name,)) for name in pool.auxiliary_names()]
+    alone = [few(pool, name, (name,)) for name in derived.names(pool)]
     alone.append(few(other, "member (tuned copy)", ("member",)))
     yield from sorted(alone, key=lambda one: one.achievable)
-    for name, names in together(pool.auxiliary_names()).items():
+    for name, names in together(derived.names(pool)).items():
         yield many(pool, f"**{name}**", names)
     yield many(other, "**+ member (tuned copy)**", (*USUAL, "member"))
-    yield many(other, "**auto (tuned copy)**", helpful(pool.auxiliary_names()))
+    yield many(other, "**auto (tuned copy)**", helpful(derived.names(pool)))
 
 
 def odds(case: Case, seeds: range) -> str:
@@ -283,7 +283,7 @@ def together(have: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def helpful(have: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name for name in HELPFUL if name in have)
+    return tuple(name for name, variable in auxiliary.registry.items() if variable.helpful and name in have)
 
 
 HEAD = (

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.simulate import play
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import registry
 from fieldcheck.accuracy.estimators import Fit
 from fieldcheck.core.interval import Interval
@@ -115,7 +116,7 @@ def prepared(path: Path, condition: str) -> Field:
 
 def prepare(path: Path, condition: str) -> Field:
     pool = sources.load(path)
-    names = [name for name in ("confidence", "dsa", "lsa", "vae", "sae") if name in pool.auxiliary_names()]
+    names = [name for name in ("confidence", "dsa", "lsa", "vae", "sae") if name in derived.names(pool)]
     names = [name for name in names if (path.stem, name) not in LEAKS]
     field = Field.of(pool, auxiliary=names, threshold=0.5)
     rng = np.random.default_rng(0)

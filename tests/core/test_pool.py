@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.errors import BudgetError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.pools.arrays import from_arrays, from_pandas
@@ -179,7 +180,7 @@ class TestConfidence:
 
     def test_single_precision_may_exceed_one(self) -> None:
         pool = pool_of(2, confidence=np.array([1.0 + 2e-7, 0.5], dtype=np.float32))
-        assert pool.chi("confidence").tolist() == [0.0, 0.5]
+        assert derived.values(pool, "confidence").tolist() == [0.0, 0.5]
 
     def test_largest_probability_where_it_is_not_given(self) -> None:
         pool = from_arrays(y_proba=PROBA)
@@ -229,61 +230,61 @@ class TestAuxiliary:
     def test_by_hand(self) -> None:
         pool = from_arrays(y_proba=PROBA)
         ln2 = np.log(2)
-        assert pool.chi("margin") == pytest.approx([0.5, 1.0, 0.0], abs=1e-12)
-        assert pool.chi("gini") == pytest.approx([0.46, 0.5, 0.0], abs=1e-12)
+        assert derived.values(pool, "margin") == pytest.approx([0.5, 1.0, 0.0], abs=1e-12)
+        assert derived.values(pool, "gini") == pytest.approx([0.46, 0.5, 0.0], abs=1e-12)
         by_hand = -(0.7 * np.log(0.7) + 0.2 * np.log(0.2) + 0.1 * np.log(0.1))
-        assert pool.chi("entropy") == pytest.approx([by_hand, ln2, 0.0], abs=1e-12)
-        assert pool.auxiliary_names() == ("confidence", "margin", "entropy", "gini")
+        assert derived.values(pool, "entropy") == pytest.approx([by_hand, ln2, 0.0], abs=1e-12)
+        assert derived.names(pool) == ("confidence", "margin", "entropy", "gini")
 
     def test_an_own_column_goes_first(self) -> None:
         pool = from_arrays(y_proba=PROBA, auxiliary={"Margin": [1.0, 2.0, 3.0]})
-        assert pool.chi("margin").tolist() == [1.0, 2.0, 3.0]
+        assert derived.values(pool, "margin").tolist() == [1.0, 2.0, 3.0]
 
     def test_combined_by_definition(self) -> None:
         pool = pool_of(2, confidence=[0.5, 1.0], auxiliary={"DSA": [2.0, 1.0]})
-        assert pool.chi("combined").tolist() == [1.0, 0.5]
+        assert derived.values(pool, "combined").tolist() == [1.0, 0.5]
 
     def test_combined_without_surprise_is_lack_of_confidence(self) -> None:
         pool = pool_of(2, confidence=[0.5, 1.0], auxiliary={"dsa": [0.0, 0.0]})
-        assert pool.chi("combined").tolist() == [0.5, 0.0]
+        assert derived.values(pool, "combined").tolist() == [0.5, 0.0]
 
     def test_combined_as_published_is_a_probability_of_being_right(self) -> None:
         pool = pool_of(2, auxiliary={"dsa": [2.0, 1.0], "conf*(1-norm_dsa)": [0.75, 0.5]})
-        assert pool.chi("combined").tolist() == [0.25, 0.5]
-        assert pool.chi("conf*(1-norm_dsa)").tolist() == [0.25, 0.5]
-        assert "conf*(1-norm_dsa)" not in pool.auxiliary_names()
+        assert derived.values(pool, "combined").tolist() == [0.25, 0.5]
+        assert derived.values(pool, "conf*(1-norm_dsa)").tolist() == [0.25, 0.5]
+        assert "conf*(1-norm_dsa)" not in derived.names(pool)
 
     def test_what_cannot_be_used_is_not_offered(self) -> None:
         columns = {"LSA": [1, 2], "neg": [-1, 2], "gap": [1.0, np.nan], "uniform": [1, 1], "text": ["a", "b"]}
-        assert pool_of(2, auxiliary=columns).auxiliary_names() == ("confidence", "lsa")
+        assert derived.names(pool_of(2, auxiliary=columns)) == ("confidence", "lsa")
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, -3.5])
     def test_refused_where_negative_or_not_finite(self, bad: float) -> None:
         pool = pool_of(3, ids=["a", "b", "c"], auxiliary={"lsa": [1.0, 2.0, bad]})
         with pytest.raises(PoolError) as error:
-            pool.chi("LSA")
+            derived.values(pool, "LSA")
         for fact in ("LSA", "1 of 3 items", "'c'", str(bad), "row 3", "--shift"):
             assert fact in message(error)
 
     def test_shift_subtracts_the_minimum(self) -> None:
         pool = pool_of(3, auxiliary={"lsa": [-1.0, 2.0, 0.0]}).shifted(["LSA"])
-        assert pool.chi("lsa").tolist() == [0.0, 3.0, 1.0]
+        assert derived.values(pool, "lsa").tolist() == [0.0, 3.0, 1.0]
         assert "-1" in pool.notes[-1]
 
     def test_names_that_differ_in_case_only(self) -> None:
         pool = pool_of(2, auxiliary={"DSA": [1, 2], "dsa": [3, 4]})
-        assert pool.auxiliary_names() == ("confidence",)
+        assert derived.names(pool) == ("confidence",)
         with pytest.raises(PoolError, match="differ only in case"):
-            pool.chi("dsa")
+            derived.values(pool, "dsa")
 
     def test_unknown_names_what_there_is(self) -> None:
         with pytest.raises(PoolError, match="confidence") as error:
-            pool_of().chi("dsa")
+            derived.values(pool_of(), "dsa")
         assert "'dsa'" in message(error)
 
     @given(st.lists(st.floats(0, 1), min_size=2, max_size=30))
     def test_confidence_turns_around(self, values: list[float]) -> None:
-        chi = pool_of(len(values), confidence=values).chi("Confidence")
+        chi = derived.values(pool_of(len(values), confidence=values), "Confidence")
         assert np.all((chi >= 0) & (chi <= 1))
         assert chi == pytest.approx(1 - np.array(values))
 
@@ -291,7 +292,7 @@ class TestAuxiliary:
 class TestFrame:
     def test_holds_what_was_named_and_no_truth(self) -> None:
         pool = pool_of(4, auxiliary={"LSA": [1, 2, 3, 4]}, y_true=[0, 1, 0, 0])
-        frame = pool.frame(["LSA"])
+        frame = derived.frame(pool, ["LSA"])
         assert set(frame.auxiliary) == {"lsa"}
         assert frame.size == 4
         assert frame.chi("lsa").dtype == np.float64
@@ -299,13 +300,13 @@ class TestFrame:
     @pytest.mark.parametrize("shape", [(3, 2), (4,), (4, 2, 1)])
     def test_activations_have_one_row_per_item(self, shape: tuple[int, ...]) -> None:
         with pytest.raises(PoolError, match="4 items"):
-            pool_of(4).frame([], np.zeros(shape))
+            derived.frame(pool_of(4), [], np.zeros(shape))
 
     def test_activations_are_finite(self) -> None:
         activations = np.zeros((4, 2))
         activations[2, 1] = np.nan
         with pytest.raises(PoolError, match=r"'2' \(row 3\), neuron 2"):
-            pool_of(4).frame([], activations)
+            derived.frame(pool_of(4), [], activations)
 
     @pytest.mark.parametrize("budget", [-1, 0, 1, 5])
     def test_budget(self, budget: int) -> None:
@@ -370,7 +371,7 @@ class TestDigest:
         "change", [{"y_pred": [1, 1, 0, 1]}, {"ids": [0, 1, 2, 4]}, {"confidence": [0.5, 0.6, 0.7, 0.8]}]
     )
     def test_everything_else_counts(self, change: dict[str, object]) -> None:
-        assert pool_of(4).digest(["confidence"]) != pool_of(4, **change).digest(["confidence"])
+        assert derived.digest(pool_of(4), ["confidence"]) != derived.digest(pool_of(4, **change), ["confidence"])
 
     def test_renamed_classes_count(self) -> None:
         assert from_arrays(y_pred=["a", "b"]).digest() != from_arrays(y_pred=["a", "c"]).digest()
@@ -383,7 +384,7 @@ class TestDigest:
             b"confidence" + np.array([0.5, 0.25, 0.125, 0.0], dtype="<f8").tobytes(),
         ]
         pool = pool_of(4, confidence=[0.5, 0.75, 0.875, 1.0])
-        assert pool.digest(["confidence"]) == hashlib.sha256(b"".join(parts)).hexdigest()[:16]
+        assert derived.digest(pool, ["confidence"]) == hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
 
 class TestPandas:
@@ -392,7 +393,7 @@ class TestPandas:
         pool = from_pandas(frame)
         assert pool.id_of(1) == "y"
         assert pool.losses().tolist() == [0.0, 1.0]
-        assert pool.chi("confidence").tolist() == [0.5, 0.25]
+        assert derived.values(pool, "confidence").tolist() == [0.5, 0.25]
 
     def test_mapped(self) -> None:
         frame = pd.DataFrame({"yhat": pd.Categorical(["a", "b"]), "key": [5, 6], "ok": [True, False]})

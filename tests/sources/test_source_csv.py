@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fieldcheck import sources
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 
@@ -48,7 +49,7 @@ class TestReads:
         """Arrow's own inference looks at the first megabyte only."""
         rows = "".join(f"{i},1,{i}\n" for i in range(150_000))
         pool = load("id,pred,lsa\n" + rows + "150000,1,0.5\n")
-        assert pool.chi("lsa")[-1] == 0.5
+        assert derived.values(pool, "lsa")[-1] == 0.5
 
     def test_line_ends_inside_quotes(self, load) -> None:  # type: ignore[no-untyped-def]
         pool = load('id,pred,text\n1,a,"two\nlines"\n2,b,one\n')
@@ -79,7 +80,7 @@ class TestReads:
         assert load("id,pred\n1,café\n".encode("utf-16"), encoding="utf-16").classes == ("café",)
 
     def test_shift(self, load) -> None:  # type: ignore[no-untyped-def]
-        assert load("id,pred,lsa\n1,a,-2\n2,b,1\n", shift=("lsa",)).chi("lsa").tolist() == [0.0, 3.0]
+        assert derived.values(load("id,pred,lsa\n1,a,-2\n2,b,1\n", shift=("lsa",)), "lsa").tolist() == [0.0, 3.0]
 
     def test_long_cells(self, load) -> None:  # type: ignore[no-untyped-def]
         assert len(load("id,pred\n1," + "a" * 3_000_000 + "\n").classes[0]) == 3_000_000
@@ -198,7 +199,7 @@ class TestRefuses:
     def test_negative_auxiliary(self, load) -> None:  # type: ignore[no-untyped-def]
         pool = load("id,pred,lsa\nx,a,-0.5\n")
         with pytest.raises(PoolError, match=r"field\.csv.*'lsa'.*'x' with -0\.5 \(row 1, line 2\)") as error:
-            pool.chi("lsa")
+            derived.values(pool, "lsa")
         assert "--shift lsa" in str(error.value)
 
     def test_decimal_comma(self, load) -> None:  # type: ignore[no-untyped-def]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fieldcheck import sources
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.errors import PoolError
 
 
@@ -45,7 +46,7 @@ def test_flat_probability_is_confidence(path: Path) -> None:
 def test_mapped_matrix(path: Path) -> None:
     arrays = written(path, soft=np.array([[0.5, 0.5]]), cls=np.array([1]))
     pool = sources.load(arrays, columns={"probabilities": "soft", "prediction": "cls"})
-    assert pool.chi("margin").tolist() == [1.0]
+    assert derived.values(pool, "margin").tolist() == [1.0]
     with pytest.raises(PoolError, match="'sofd'"):
         sources.load(arrays, columns={"probabilities": "sofd"})
 

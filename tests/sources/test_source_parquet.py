@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldcheck import sources
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.errors import PoolError
 
 
@@ -39,9 +40,9 @@ def test_types_of_all_kinds(path: Path) -> None:
     pool = sources.load(written(path, columns))
     assert pool.ids.tolist() == [3, 1, 2]
     assert pool.losses().tolist() == [0.0, 1.0, 0.0]
-    assert pool.chi("dsa").tolist() == [1.5, 0.0, 2.0]
+    assert derived.values(pool, "dsa").tolist() == [1.5, 0.0, 2.0]
     assert np.isnan(pool.column("count")[1])
-    assert pool.auxiliary_names() == ("confidence", "combined", "dsa")
+    assert derived.names(pool) == ("confidence", "combined", "dsa")
 
 
 @pytest.mark.parametrize("ids", [list(range(100)), [f"img_{i}" for i in range(100)]])
@@ -51,7 +52,7 @@ def test_many_chunks_are_one_pool(path: Path, ids: list[Any]) -> None:
     assert [pool.id_of(i) for i in range(100)] == [str(one) for one in ids]
     assert pool.predictions is not None
     assert pool.predictions.tolist() == [i % 7 for i in range(100)]
-    assert pool.chi("lsa").tolist() == columns["lsa"]
+    assert derived.values(pool, "lsa").tolist() == columns["lsa"]
 
 
 def test_duplicate_across_chunks_is_found(path: Path) -> None:

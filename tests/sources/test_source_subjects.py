@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fieldcheck import sources
+from fieldcheck.accuracy.auxiliary import derived
 
 CLASSIFICATION = {
     "CN5_MNIST": (10_000, 95),
@@ -34,7 +35,7 @@ def test_classification(published_data: Path, subject: str) -> None:
         size,
         failures,
     )
-    assert pool.auxiliary_names() == ("confidence", "combined", "dsa", "lsa")
+    assert derived.names(pool) == ("confidence", "combined", "dsa", "lsa")
     assert (pool.id_of(0), pool.id_of(size - 1)) == ("0", str(size - 1))
     assert not pool.notes
 
@@ -42,7 +43,7 @@ def test_classification(published_data: Path, subject: str) -> None:
 def test_regression(published_data: Path) -> None:
     pool = sources.load(published_data / "subjects" / "dave_orig.csv")
     assert (pool.name, pool.task, len(pool)) == ("dave_orig", "regression", 5_614)
-    assert pool.auxiliary_names() == ("vae", "sae", "lsa")
+    assert derived.names(pool) == ("vae", "sae", "lsa")
     first = (-0.373665106110275 + 0.0309260338544846) ** 2
     assert pool.losses()[0] == pytest.approx(first, rel=1e-12)
 
@@ -52,6 +53,6 @@ def test_combined_follows_its_definition(published_data: Path, subject: str) -> 
     """The published column and ``1 - P_c (1 - DSA / max DSA)`` agree to the digits kept."""
     pool = sources.load(published_data / "subjects" / f"{subject}.csv")
     assert pool.confidence is not None
-    dsa = pool.chi("dsa")
-    derived = 1 - pool.confidence * (1 - dsa / dsa.max())
-    assert np.max(np.abs(pool.chi("combined") - derived)) < 1e-6
+    dsa = derived.values(pool, "dsa")
+    by_definition = 1 - pool.confidence * (1 - dsa / dsa.max())
+    assert np.max(np.abs(derived.values(pool, "combined") - by_definition)) < 1e-6

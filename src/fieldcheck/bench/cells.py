@@ -14,6 +14,7 @@ import numpy.typing as npt
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.simulate import Outcome, simulate
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.plan import Cell, Contender, Entry, Plan, contenders
@@ -115,7 +116,7 @@ class Workshop:
 
     def _names(self, cell: Cell) -> list[str]:
         """The auxiliary variables that the technique of this cell looks at."""
-        return auxiliaries_of(self._design(cell), self.field(cell.subject).frame.auxiliary)
+        return auxiliaries_of(self._design(cell), self.field(cell.subject).frame.helpful())
 
     def _prepare(self, subject: str) -> Field:
         source = self._sources[subject]
@@ -134,7 +135,9 @@ class Workshop:
         return field
 
     def _wanted(self, pool: Pool) -> tuple[str, ...]:
-        return unique(name for one in self.lineup for name in auxiliaries_of(one.design, pool.auxiliary_names()))
+        return unique(
+            name for one in self.lineup for name in auxiliaries_of(one.design, derived.helpful(derived.names(pool)))
+        )
 
     def _activations(self, subject: str) -> npt.NDArray[Any] | None:
         path = self.plan.activations.get(subject)
@@ -174,7 +177,7 @@ def _hash(field: Field, names: Sequence[str], activations: npt.NDArray[Any] | No
 
 def _has(pool: Pool, name: str) -> bool:
     """Whether there is such a variable; an unusable one counts, so that it is refused with the reason."""
-    return name in pool.auxiliary_names() or name in {column.strip().lower() for column in pool.columns}
+    return name in derived.names(pool) or name in {column.strip().lower() for column in pool.columns}
 
 
 def _histogram(bins: OffsetBins | None, outcomes: Sequence[Outcome]) -> dict[str, Any]:

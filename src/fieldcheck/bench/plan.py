@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.bench.rows import NONE, unique
 from fieldcheck.core.errors import BenchError
@@ -112,7 +113,7 @@ class Entry:
         """What the technique needs and this subject does not have; empty when it has all."""
         if contender.design.needs == "activations" and not self.activations:
             return "activations"
-        missing = set(auxiliaries_of(contender.design, self.auxiliaries)) - self.auxiliaries
+        missing = set(auxiliaries_of(contender.design, derived.helpful(self.auxiliaries))) - self.auxiliaries
         return ", ".join(f"auxiliary '{name}'" for name in sorted(missing))
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
 from fieldcheck.campaign.creation import all_classes, begin, campaign_design
@@ -103,7 +104,7 @@ class Campaign(Findings):
             classes=all_classes(loaded, more_classes),
             labels_per_item=labels_per_item,
             lease_seconds=float(lease_seconds),
-            pool_digest=loaded.digest(auxiliary_names(chosen, loaded)),
+            pool_digest=derived.digest(loaded, auxiliary_names(chosen, loaded)),
             pool_options=options,
             versions=versions(),
             pool_file=pool_place.recorded,

@@ -12,11 +12,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.accuracy.designs.base import HELPFUL, Design, auxiliary_of
+from fieldcheck.accuracy.auxiliary import Combined, registry
+from fieldcheck.accuracy.designs.base import Design, auxiliary_of
 from fieldcheck.campaign.picture import COLOUR_TYPES, png, shades, upright
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
-from fieldcheck.core.pool.formulas import FROM_PROBABILITIES, PUBLISHED_COMBINED
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
 from fieldcheck.sources.roles import RECOGNISED
@@ -42,7 +42,7 @@ TEXT_COLUMNS = (
 )
 
 
-SUSPICIONS = frozenset({*HELPFUL, "combined", PUBLISHED_COMBINED, *FROM_PROBABILITIES})
+SUSPICIONS = frozenset({*registry, Combined.name, Combined.published})
 
 
 HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from fieldcheck.accuracy.assessment.development import Development, Point
 from fieldcheck.accuracy.assessment.labelled import ALL_OR_NOTHING, Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import sample_of
 from fieldcheck.campaign.labels import meaning
@@ -50,7 +51,7 @@ class Findings(Journal):
         self._found: dict[str, tuple[Any, Any]] = {}
 
     def _check_pool(self) -> None:
-        if self.pool.digest(auxiliary_names(self._design, self.pool)) != self.settings.pool_digest:
+        if derived.digest(self.pool, auxiliary_names(self._design, self.pool)) != self.settings.pool_digest:
             raise CampaignError(
                 f"pool '{self.pool.name}' is not the one that this campaign was started on",
                 rule="the same items, predictions and auxiliary variables",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from fieldcheck import sources
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.predict import ActivationsFile, from_predictions
 from fieldcheck.accuracy.predict import predict as run
 from fieldcheck.cli import options
@@ -181,7 +182,7 @@ def _finish(pool: Pool, out: Path | None, *, activations: Path | None = None, as
     if as_json:
         show_json(_summary(pool, out, activations))
         return
-    print(f"{counted(len(pool), 'item')} in {out}; auxiliary variables: {', '.join(pool.auxiliary_names()) or 'none'}")
+    print(f"{counted(len(pool), 'item')} in {out}; auxiliary variables: {', '.join(derived.names(pool)) or 'none'}")
     if activations is not None:
         print(f"activations in {activations}")
     print(_what_next(pool, out))
@@ -194,7 +195,7 @@ def _summary(pool: Pool, out: Path, activations: Path | None) -> dict[str, Any]:
         "items": len(pool),
         "task": pool.task,
         "classes": list(pool.classes),
-        "auxiliary": list(pool.auxiliary_names()),
+        "auxiliary": list(derived.names(pool)),
         "accuracy": None if pool.failed is None else float(1 - pool.failed.mean()),
         "notes": list(pool.notes),
     }

@@ -50,6 +50,10 @@ class Registry(Generic[T]):
         self._look_outside()
         return iter(self._entries)
 
+    def items(self) -> Iterator[tuple[str, type[T]]]:
+        """Names with what they name, in order."""
+        return ((name, self[name]) for name in self)
+
     def __getitem__(self, name: str) -> type[T]:
         if name not in self._entries:
             self._look_outside()

@@ -15,8 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fieldcheck.accuracy import designs, estimators
-from fieldcheck.accuracy.designs.base import HELPFUL, Design, spec
+from fieldcheck.accuracy import auxiliary, designs, estimators
+from fieldcheck.accuracy.designs.base import Design, spec
 from fieldcheck.accuracy.estimators.base import Estimator, MeanLoss
 from fieldcheck.core.errors import FieldcheckError, SampleError
 from fieldcheck.core.pool.frame import Frame
@@ -116,7 +116,9 @@ def _check_repeats(design: Design, case: Case, *, budget: int, where: str) -> Sa
 def _check_strangers(design: Design, case: Case, sample: Sample, *, where: str) -> None:
     """Auxiliary variables that it does not name change nothing, not even where another of its kind used them before."""
     own = _auxiliary(design)
-    strangers = [name for name in (*HELPFUL, STRANGER) if own != "auto" and name not in own.split("+")] or [STRANGER]
+    strangers = [name for name in (*auxiliary.registry, STRANGER) if own != "auto" and name not in own.split("+")] or [
+        STRANGER
+    ]
     frame = case.frame(own, strangers)
     if hasattr(design, "auxiliary"):
         replace(design, auxiliary=STRANGER).draw(frame, case.losses, budget=sample.draws, seed=1)  # type: ignore[type-var]

@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from fieldcheck.accuracy.assessment.signals import Separation, separation
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources import load
@@ -38,7 +39,7 @@ def test_auc_and_failures_among_the_riskiest() -> None:
     pool = made()
     found = by_name(separation(pool))
     for name in ("confidence", "noise"):
-        chi = pool.chi(name)
+        chi = derived.values(pool, name)
         assert found[name].separation == pytest.approx(roc_auc_score(pool.failed, chi), abs=1e-12)
         assert found[name].riskiest == pool.failed[np.argsort(chi)[-200:]].sum()
 
@@ -75,7 +76,7 @@ def test_ties_at_the_cut_are_shared_out() -> None:
 def test_curves_are_means_of_groups_from_safe_to_risky() -> None:
     pool = made(400)
     found = by_name(separation(pool, ["confidence"]))["confidence"]
-    order = np.argsort(pool.chi("confidence"), kind="stable")
+    order = np.argsort(derived.values(pool, "confidence"), kind="stable")
     np.testing.assert_allclose(found.observed, pool.failed[order].reshape(20, 20).mean(axis=1))
     assert list(found.fitted) == sorted(found.fitted)
     # A logistic regression with an intercept and a weak prior reproduces the overall rate.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.accuracy import auxiliary
-from fieldcheck.accuracy.auxiliary import Combined, expand
+from fieldcheck.accuracy.auxiliary import Combined, derived, expand
 from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.core.errors import ModelError
 from fieldcheck.sources.pools.arrays import from_arrays
@@ -69,7 +69,7 @@ def test_combined_is_what_a_pool_makes_of_its_parts() -> None:
     confidence, dsa = np.array([0.9, 0.5, 1.0]), np.array([0.2, 0.8, 0.0])
     np.testing.assert_allclose(Combined.column(confidence, dsa), [1 - 0.9 * 0.75, 1, 0], atol=1e-15)
     pool = from_arrays(ids=np.arange(3), confidence=confidence, y_pred=["a", "b", "a"], auxiliary={"dsa": dsa})
-    np.testing.assert_array_equal(pool.chi("combined"), Combined.column(confidence, dsa))
+    np.testing.assert_array_equal(derived.values(pool, "combined"), Combined.column(confidence, dsa))
 
 
 def test_combined_gives_way_to_its_parts() -> None:

@@ -16,6 +16,7 @@ import pytest
 from scipy.stats import t
 
 from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.pool import formulas
 from fieldcheck.sources import load_pool
 
@@ -204,7 +205,7 @@ def test_combined_is_the_published_column(published_data: Path) -> None:
     """To its rounding; with min-max in place of the maximum every subject would be .03 to .05 off."""
     for name in ("CN5_MNIST", "LN5_MNIST", "CN12_CIFAR10", "VGG16_CIFAR10"):
         pool = load_pool(published_data / "subjects" / f"{name}.csv")
-        frame = pool.frame(("dsa", "combined"))
+        frame = derived.frame(pool, ("dsa", "combined"))
         ours = formulas.combined(pool.confidence, frame.chi("dsa"))
         np.testing.assert_allclose(ours, frame.chi("combined"), atol=1e-7)
 

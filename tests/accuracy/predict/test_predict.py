@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.predict import ActivationsFile, from_predictions, predict
 from fieldcheck.accuracy.predict.read_ahead import ahead
 from fieldcheck.accuracy.predict.reference import limited
@@ -194,7 +195,7 @@ def test_many_classes_are_not_kept() -> None:
     assert predict(wide, items).probabilities is None
     assert any("60 classes are not kept" in note for note in predict(wide, items).notes)
     assert predict(wide, items, keep_probabilities=True).probabilities.shape == (10, 60)
-    assert predict(wide, items, auxiliary=["gini"]).chi("gini").max() > 0
+    assert derived.values(predict(wide, items, auxiliary=["gini"]), "gini").max() > 0
 
 
 @pytest.mark.parametrize(
@@ -308,14 +309,14 @@ def test_the_pool_can_be_saved_and_loaded(tmp_path: Path) -> None:
     save(pool, tmp_path / "pool.parquet")
     again = load(tmp_path / "pool.parquet")
     np.testing.assert_array_equal(pool.failed, again.failed)
-    np.testing.assert_array_equal(pool.chi("combined"), again.chi("combined"))
+    np.testing.assert_array_equal(derived.values(pool, "combined"), derived.values(again, "combined"))
     assert again.classes == ("a", "b", "c")
 
 
 def test_predictions_only() -> None:
     pool = predict(Linear(), rows(20))
     more = from_predictions(pool, ["margin", "confidence"])
-    np.testing.assert_allclose(more.columns["margin"], pool.chi("margin"), atol=1e-12)
+    np.testing.assert_allclose(more.columns["margin"], derived.values(pool, "margin"), atol=1e-12)
     with pytest.raises(FieldcheckError, match="dsa"):
         from_predictions(pool, ["dsa"])
 

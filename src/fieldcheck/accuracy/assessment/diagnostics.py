@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import BoolArray, IntArray
 from fieldcheck.core.words import counted
@@ -27,7 +28,7 @@ def leak_warning(pool: Pool, auxiliary: str, *, items: IntArray, failed: BoolArr
     """
     if min(int(failed.sum()), int((~failed).sum())) < ENOUGH:
         return ()
-    chi = pool.chi(auxiliary)[items]
+    chi = derived.values(pool, auxiliary)[items]
     classes = None
     if pool.task == "classification" and pool.predictions is not None:
         classes = pool.predictions[items].astype(np.int64)

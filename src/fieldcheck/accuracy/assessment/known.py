@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.estimate import metrics_of, on_scale
 from fieldcheck.core.measures import failure_threshold
@@ -60,5 +61,5 @@ class Field:
         offsets = pool.offsets() if regression else None
         failed = losses > 0 if offsets is None else offsets > failure_threshold(pool, threshold)
         metric = metrics_of(pool.task, loss)[0]
-        frame = pool.frame(auxiliary, activations)
+        frame = derived.frame(pool, auxiliary, activations)
         return cls(pool.name, frame, losses, failed, offsets, metric, on_scale(metric, float(losses.mean())))

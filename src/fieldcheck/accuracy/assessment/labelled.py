@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, choose, frame_for
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
@@ -94,7 +95,7 @@ class Sheet:
             predictions=None if pool.predictions is None else tuple(_prediction(pool, item) for item in items),
             classes=pool.classes,
             pool_file=pool_file,
-            pool_digest=pool.digest(auxiliary_names(design, pool)),
+            pool_digest=derived.digest(pool, auxiliary_names(design, pool)),
             pool_options=dict(pool_options or {}),
             seen={} if losses is None else _seen(pool, items, losses),
         )
@@ -174,7 +175,7 @@ class Sheet:
         return self.sample.estimator == estimators.ModelAssisted.name
 
     def _check_pool(self, pool: Pool) -> None:
-        if pool.digest(auxiliary_names(self.design, pool)) != self.pool_digest:
+        if derived.digest(pool, auxiliary_names(self.design, pool)) != self.pool_digest:
             raise SampleError(
                 f"pool '{pool.name}' is not the one that this sheet was drawn from",
                 rule="a sample belongs to the pool it was drawn from: same items, predictions and auxiliary variables",

@@ -18,6 +18,7 @@ import numpy as np
 
 from fieldcheck.accuracy import designs as techniques
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, frame_for
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
@@ -259,7 +260,7 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
 
 def _usable(chosen: list[Design], pool: Pool) -> tuple[list[Design], list[str]]:
     """The techniques that can be planned for and that this pool has the variables for, and a note on the others."""
-    have = pool.auxiliary_names()
+    have = derived.names(pool)
     for one in chosen:
         if one.name not in MARGINS:
             raise DesignError(f"no forecast for '{one.name}'", rule="there are: " + ", ".join(MARGINS))

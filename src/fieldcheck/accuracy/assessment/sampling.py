@@ -8,6 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
@@ -24,7 +25,7 @@ def build_design(design: Design | str, auxiliary: str | None = None) -> Design:
 
 def auxiliary_names(design: Design, pool: Pool) -> list[str]:
     """The columns of the pool that the design looks at."""
-    return auxiliaries_of(design, pool.auxiliary_names())
+    return auxiliaries_of(design, derived.helpful(derived.names(pool)))
 
 
 def choose(
@@ -51,4 +52,4 @@ def choose(
 
 def frame_for(pool: Pool, design: Design, activations: npt.NDArray[Any] | None) -> Frame:
     """What the design may look at."""
-    return pool.frame(auxiliary_names(design, pool), activations if design.needs == "activations" else None)
+    return derived.frame(pool, auxiliary_names(design, pool), activations if design.needs == "activations" else None)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
+from fieldcheck.accuracy.auxiliary import Combined, derived, registry
 from fieldcheck.core.exhibit import Line, LineChart, Table
-from fieldcheck.core.pool import formulas
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import BoolArray, FloatArray
 from fieldcheck.numerics.ranks import auc
@@ -28,7 +28,7 @@ GROUPS = 20
 TOGETHER = "together"
 
 
-DERIVED = frozenset({"combined", *formulas.FROM_PROBABILITIES})
+DERIVED = frozenset({Combined.name, *(name for name, variable in registry.items() if variable.from_probabilities)})
 """Variables that say nothing that others do not say already."""
 
 
@@ -108,8 +108,8 @@ class Separation:
 def separation(pool: Pool, auxiliary: Sequence[str] = ()) -> Separation:
     """How well the named variables, by default all of the pool's, separate what the model gets wrong."""
     losses = pool.losses()
-    names = [name.strip().lower() for name in auxiliary] or list(pool.auxiliary_names())
-    chis = {name: pool.chi(name) for name in names}
+    names = [name.strip().lower() for name in auxiliary] or list(derived.names(pool))
+    chis = {name: derived.values(pool, name) for name in names}
     warnings = {name: _leak(pool, name) for name in names}
     found = [_signal(pool, name, {name: chi}, chi, losses) for name, chi in chis.items()]
     found.sort(key=lambda one: -one.separation if math.isfinite(one.separation) else math.inf)

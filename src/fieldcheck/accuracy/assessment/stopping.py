@@ -235,7 +235,7 @@ def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
     design names itself is kept.
     """
     if isinstance(design, designs.Waves):
-        known = frame.only(auxiliaries_of(design, frame.auxiliary))
+        known = frame.only(auxiliaries_of(design, frame.helpful()))
         floor = WARY if design.floor is None and rule.careful(known) else design.floor
         return replace(design, first=design.first or FIRST, floor=floor)
     if isinstance(design, designs.Srs) and not design.replace:

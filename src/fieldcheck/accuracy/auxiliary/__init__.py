@@ -1,13 +1,13 @@
-"""Auxiliary variables, one a file: how suspicious an item looks. A new one is a file here and a line in the registry.
+"""Auxiliary variables, one a file: how suspicious an item looks. A new one is a file here and a line in ``derived``.
 
 See ``core.trace.Auxiliary`` for what each of them is.
 """
 
 from __future__ import annotations
 
-from fieldcheck.accuracy.auxiliary.base import Auxiliary
 from fieldcheck.accuracy.auxiliary.combined import Combined, expand
 from fieldcheck.accuracy.auxiliary.confidence import Confidence
+from fieldcheck.accuracy.auxiliary.derived import registry
 from fieldcheck.accuracy.auxiliary.dsa import Dsa
 from fieldcheck.accuracy.auxiliary.entropy import Entropy
 from fieldcheck.accuracy.auxiliary.gini import Gini
@@ -21,7 +21,6 @@ from fieldcheck.accuracy.auxiliary.sae import Sae
 from fieldcheck.accuracy.auxiliary.symmetry import Symmetry
 from fieldcheck.accuracy.auxiliary.training.second_model import AUGMENTATIONS, TrainedMember, train_member
 from fieldcheck.accuracy.auxiliary.vae import Vae
-from fieldcheck.core.registry import Registry
 
 __all__ = [
     "AUGMENTATIONS",
@@ -44,23 +43,3 @@ __all__ = [
     "registry",
     "train_member",
 ]
-
-
-registry: Registry[Auxiliary] = Registry(
-    "auxiliary variable",
-    "fieldcheck.auxiliary",
-    Confidence,
-    Margin,
-    Entropy,
-    Gini,
-    Dsa,
-    Lsa,
-    Mdsa,
-    Knn,
-    Member,
-    Symmetry,
-    KnnDisagreement,
-    Sae,
-    Vae,
-    hint="",
-)

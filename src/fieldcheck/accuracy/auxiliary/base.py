@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import FloatArray, Task
 
 
@@ -83,6 +84,12 @@ class Auxiliary(Protocol):
         Parts of a trace that it looks at (names of the fields of ``Trace``).
     needs_reference
         Parts of the reference's trace that it is fitted on; empty where it needs no reference.
+    helpful
+        ``auto`` takes it where the pool has it: measured to lower the error beside the others.
+    from_probabilities
+        A pool that has probabilities has it too, by ``of_pool``.
+    surprise
+        It has no natural zero: in classification it is scaled to [0, 1] before it is a size.
     """
 
     name: ClassVar[str]
@@ -91,10 +98,32 @@ class Auxiliary(Protocol):
     tasks: ClassVar[frozenset[Task]]
     needs: ClassVar[frozenset[str]]
     needs_reference: ClassVar[frozenset[str]]
+    helpful: ClassVar[bool]
+    from_probabilities: ClassVar[bool]
+    surprise: ClassVar[bool]
+
+    @classmethod
+    def of_pool(cls, pool: Pool) -> FloatArray | None:
+        """Its values for a pool, one per item: a column, or derived from what the pool holds; None: not there."""
+        ...
 
     def fit(self, reference: Trace | None, *, seed: int) -> FittedAuxiliary:
         """Learn from the reference; the same reference and seed give the same values on the same machine."""
         ...
+
+
+class Variable:
+    """What is true of an auxiliary variable unless it says otherwise."""
+
+    name: ClassVar[str]
+    helpful: ClassVar[bool] = False
+    from_probabilities: ClassVar[bool] = False
+    surprise: ClassVar[bool] = False
+
+    @classmethod
+    def of_pool(cls, pool: Pool) -> FloatArray | None:
+        """The column of its name."""
+        return pool.numeric(cls.name)
 
 
 @dataclass(frozen=True)

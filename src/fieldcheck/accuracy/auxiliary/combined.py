@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from fieldcheck.core.pool import formulas
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import FloatArray, Task
 
 
@@ -21,11 +21,24 @@ class Combined:
     paper: ClassVar[str] = "Guerriero et al., DeepEST, ICSE 2021"
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification"})
     parts: ClassVar[tuple[str, ...]] = ("confidence", "dsa")
+    published: ClassVar[str] = "conf*(1-norm_dsa)"
+    """Column of the subjects published with DeepEST (ICSE'21): the combined probability of being *right*."""
 
     @staticmethod
     def column(confidence: FloatArray, dsa: FloatArray) -> FloatArray:
         """One value per item of the pool; ``confidence`` is that of the model, not what is missing to 1."""
-        return formulas.combined(confidence, dsa)
+        largest = float(dsa.max())
+        return 1 - confidence * (1 - dsa / largest) if largest > 0 else 1 - confidence
+
+    @classmethod
+    def of_pool(cls, pool: Pool) -> FloatArray | None:
+        """The column of that name, the published column, or the definition; None where the pool has none of them."""
+        if (own := pool.numeric(cls.name)) is not None:
+            return own
+        if (published := pool.numeric(cls.published)) is not None:
+            return 1 - published
+        dsa = pool.numeric("dsa")
+        return None if dsa is None or pool.confidence is None else cls.column(pool.confidence, dsa)
 
 
 def expand(specs: Sequence[str]) -> list[str]:

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.accuracy.auxiliary.base import AsIs, Trace
+from fieldcheck.accuracy.auxiliary.base import AsIs, Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.parts import probabilities
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import FloatArray, Task
 
 
@@ -21,7 +22,7 @@ class FittedConfidence(AsIs):
 
 
 @dataclass(frozen=True)
-class Confidence:
+class Confidence(Variable):
     """``1 - max p``: what is missing to certainty (Li et al., ESEC/FSE 2019).
 
     Models are often sure and wrong, most of all on data unlike those they were trained on: thousands of items may
@@ -34,6 +35,11 @@ class Confidence:
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification"})
     needs: ClassVar[frozenset[str]] = frozenset({"probabilities"})
     needs_reference: ClassVar[frozenset[str]] = frozenset()
+    helpful: ClassVar[bool] = True
+
+    @classmethod
+    def of_pool(cls, pool: Pool) -> FloatArray | None:
+        return pool.numeric(cls.name) if pool.confidence is None else np.clip(1 - pool.confidence, 0.0, 1.0)
 
     def fit(self, reference: Trace | None, *, seed: int) -> FittedConfidence:
         return FittedConfidence()

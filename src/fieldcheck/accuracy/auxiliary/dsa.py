@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.accuracy.auxiliary.base import AsIs, Trace
+from fieldcheck.accuracy.auxiliary.base import AsIs, Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.by_class import missing_classes, orphans_note
 from fieldcheck.accuracy.auxiliary.traces.parts import SingleArray, activations, codes, reference_of
 from fieldcheck.core.types import FloatArray, IntArray, Task
@@ -67,7 +67,7 @@ class FittedDsa(AsIs):
 
 
 @dataclass(frozen=True)
-class Dsa:
+class Dsa(Variable):
     """``dist_a / dist_b`` over activation traces: how far the item is from its class, beside how near others are.
 
     dist_a: from the item to the nearest reference trace of the same predicted class. dist_b: from that trace to the
@@ -87,6 +87,8 @@ class Dsa:
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification"})
     needs: ClassVar[frozenset[str]] = frozenset({"activations"})
     needs_reference: ClassVar[frozenset[str]] = frozenset({"activations"})
+    helpful: ClassVar[bool] = True
+    surprise: ClassVar[bool] = True
 
     from_item: bool = False
 

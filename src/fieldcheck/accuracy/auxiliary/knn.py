@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.accuracy.auxiliary.base import AsIs, Trace
+from fieldcheck.accuracy.auxiliary.base import AsIs, Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.parts import activations, reference_of
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.types import FloatArray, Task
@@ -25,7 +25,7 @@ class FittedKnn(AsIs):
 
 
 @dataclass(frozen=True)
-class Knn:
+class Knn(Variable):
     """Euclidean distance of the activation trace to the k-th nearest trace of the reference, of any class.
 
     Exact in double precision (Sun et al., Out-of-distribution detection with deep nearest neighbors, ICML 2022; there

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.accuracy.auxiliary.base import AsIs, Trace
+from fieldcheck.accuracy.auxiliary.base import AsIs, Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.parts import codes, features, needed, reference_of
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.types import FloatArray, IntArray, Task
@@ -30,7 +30,7 @@ class FittedKnnDisagreement(AsIs):
 
 
 @dataclass(frozen=True)
-class KnnDisagreement:
+class KnnDisagreement(Variable):
     """Share of the k nearest reference items, in the inputs or in external features, whose label is not ŷ.
 
     It knows nothing of the model: where the two err together, it is silent. Good where distances between inputs mean
@@ -47,6 +47,7 @@ class KnnDisagreement:
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification"})
     needs: ClassVar[frozenset[str]] = frozenset({"features"})
     needs_reference: ClassVar[frozenset[str]] = frozenset({"features", "labels"})
+    helpful: ClassVar[bool] = True
 
     k: int = 10
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.accuracy.auxiliary.base import Trace
+from fieldcheck.accuracy.auxiliary.base import Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.by_class import ByClass, split
 from fieldcheck.accuracy.auxiliary.traces.parts import reference_of
 from fieldcheck.accuracy.auxiliary.traces.spread import ShiftedToZero, check_scope, shape_notes
@@ -26,7 +26,7 @@ class FittedLsa(ShiftedToZero):
 
 
 @dataclass(frozen=True)
-class Lsa:
+class Lsa(Variable):
     """``-log f(trace)``: f a Gaussian kernel density of the reference's activation traces of the predicted class.
 
     Scott's bandwidth on the full covariance; neurons with a small variance, and neurons that others determine, are
@@ -46,6 +46,8 @@ class Lsa:
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification", "regression"})
     needs: ClassVar[frozenset[str]] = frozenset({"activations"})
     needs_reference: ClassVar[frozenset[str]] = frozenset({"activations"})
+    helpful: ClassVar[bool] = True
+    surprise: ClassVar[bool] = True
 
     scope: Literal["class", "global"] = "class"
     flat: float = FLAT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from fieldcheck.accuracy.auxiliary.base import AsIs, Trace
+from fieldcheck.accuracy.auxiliary.base import AsIs, Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.by_class import ByClass, split
 from fieldcheck.accuracy.auxiliary.traces.parts import reference_of
 from fieldcheck.accuracy.auxiliary.traces.spread import check_scope, shape_notes
@@ -24,7 +24,7 @@ class FittedMdsa(AsIs):
 
 
 @dataclass(frozen=True)
-class Mdsa:
+class Mdsa(Variable):
     """Mahalanobis distance of the activation trace from the reference's mean of the predicted class.
 
     With the covariance of that class; neurons with a small variance, and neurons that others determine, are left out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.accuracy.auxiliary.base import Trace
+from fieldcheck.accuracy.auxiliary.base import Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.log_odds import LiftedBy, doubt
 from fieldcheck.accuracy.auxiliary.traces.parts import of_prediction
 from fieldcheck.core.types import FloatArray, Task
@@ -22,7 +22,7 @@ class FittedMember(LiftedBy):
 
 
 @dataclass(frozen=True)
-class Member:
+class Member(Variable):
     """``logit(1 - p[ŷ])`` within [-7, 5]: an independent model is asked about the prediction ŷ of the one under test.
 
     The strongest single signal where the second model was trained for the drift that is expected (augmentations,
@@ -38,6 +38,7 @@ class Member:
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification"})
     needs: ClassVar[frozenset[str]] = frozenset({"member"})
     needs_reference: ClassVar[frozenset[str]] = frozenset()
+    helpful: ClassVar[bool] = True
 
     def fit(self, reference: Trace | None, *, seed: int) -> FittedMember:
         return FittedMember(-LOW)

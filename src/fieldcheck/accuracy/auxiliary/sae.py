@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fieldcheck.accuracy.auxiliary.base import Trace
+from fieldcheck.accuracy.auxiliary.base import Trace, Variable
 from fieldcheck.accuracy.auxiliary.training.autoencoder import FittedAutoencoder, Network, fit_autoencoder
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.types import Task
 
 
 @dataclass(frozen=True)
-class Sae:
+class Sae(Variable):
     """Mean squared error with which an autoencoder with one hidden layer gives an input back.
 
     It is trained on the inputs of the reference, a tenth of which says when to stop: what is unlike them comes back
@@ -31,6 +31,7 @@ class Sae:
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification", "regression"})
     needs: ClassVar[frozenset[str]] = frozenset({"inputs"})
     needs_reference: ClassVar[frozenset[str]] = frozenset({"inputs"})
+    helpful: ClassVar[bool] = True
 
     hidden: int = 64
     epochs: int = 50

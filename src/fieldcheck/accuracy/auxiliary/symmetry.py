@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.accuracy.auxiliary.base import Trace
+from fieldcheck.accuracy.auxiliary.base import Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.log_odds import LiftedBy, doubt
 from fieldcheck.accuracy.auxiliary.traces.parts import of_prediction
 from fieldcheck.core.types import FloatArray, Task
@@ -25,7 +25,7 @@ class FittedSymmetry(LiftedBy):
 
 
 @dataclass(frozen=True)
-class Symmetry:
+class Symmetry(Variable):
     """``logit(1 - ½(p[ŷ] + p'[ŷ]))``, p' the probabilities of the item under a symmetry of the data.
 
     A confidence with a second look. Only a true symmetry helps, one that keeps the label, such as a flip of photos;
@@ -40,6 +40,7 @@ class Symmetry:
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification"})
     needs: ClassVar[frozenset[str]] = frozenset({"probabilities", "mirrored"})
     needs_reference: ClassVar[frozenset[str]] = frozenset()
+    helpful: ClassVar[bool] = True
 
     def fit(self, reference: Trace | None, *, seed: int) -> FittedSymmetry:
         return FittedSymmetry(-LOW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fieldcheck.accuracy.auxiliary.base import Trace
+from fieldcheck.accuracy.auxiliary.base import Trace, Variable
 from fieldcheck.accuracy.auxiliary.training.autoencoder import FittedAutoencoder, Network, fit_autoencoder
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.types import Task
@@ -15,7 +15,7 @@ PRECISION = 4.0
 
 
 @dataclass(frozen=True)
-class Vae:
+class Vae(Variable):
     """Mean squared error with which a variational autoencoder gives an input back, by the mean of its code.
 
     It is trained on the inputs of the reference, a tenth of which says when to stop (Kingma and Welling,
@@ -34,6 +34,7 @@ class Vae:
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification", "regression"})
     needs: ClassVar[frozenset[str]] = frozenset({"inputs"})
     needs_reference: ClassVar[frozenset[str]] = frozenset({"inputs"})
+    helpful: ClassVar[bool] = True
 
     hidden: int = 128
     latent: int = 16

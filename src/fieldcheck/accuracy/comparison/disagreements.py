@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
@@ -82,7 +83,7 @@ class Contest:
     def digest(self) -> str:
         """A fingerprint of the items and what all models said about them."""
         named = [["confidence"] if pool.confidence is not None else [] for pool in self.pools]
-        return "-".join(pool.digest(names) for pool, names in zip(self.pools, named, strict=True))
+        return "-".join(derived.digest(pool, names) for pool, names in zip(self.pools, named, strict=True))
 
     def true_losses(self) -> FloatArray:
         """One row per model, one column per contested item; the truth of every pool must be known, and be one."""

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.estimators import Fit
 from fieldcheck.core.errors import BudgetError, SampleError
@@ -202,7 +203,7 @@ def require_unseen(labels_unseen: bool) -> None:
 
 def frame_of(pool: Pool) -> Frame:
     """What is known about the new version's predictions."""
-    return pool.frame(auxiliary_names(build_design(DESIGN), pool))
+    return derived.frame(pool, auxiliary_names(build_design(DESIGN), pool))
 
 
 def failure_limit(pool: Pool) -> float:

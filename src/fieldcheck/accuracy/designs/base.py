@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -44,22 +44,22 @@ class Design(Protocol):
         ...
 
 
-HELPFUL = ("confidence", "symmetry", "member", "dsa", "lsa", "knn_disagreement", "vae", "sae")
-"""Auxiliary variables that ``auto`` takes, where the pool has them."""
-
-
 def auxiliary_of(design: Design) -> str:
     """The auxiliary variable that a design uses, or ``none``."""
     return str(getattr(design, "auxiliary", "none"))
 
 
-def auxiliaries_of(design: Design, have: Collection[str]) -> list[str]:
-    """The columns behind it: ``a+b`` are two, ``auto`` all of these that are known to help, ``none`` none."""
+def auxiliaries_of(design: Design, helpful: Iterable[str]) -> list[str]:
+    """The variables behind it: ``a+b`` are two, ``auto`` all that are known to help, ``none`` none.
+
+    helpful
+        What ``auto`` stands for here, in its order.
+    """
     name = auxiliary_of(design)
     if design.needs != "auxiliary" or name == "none":
         return []
     if name == "auto":
-        return [one for one in HELPFUL if one in have]
+        return list(helpful)
     return [one.strip().lower() for one in name.split("+")]
 
 

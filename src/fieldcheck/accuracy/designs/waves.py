@@ -71,7 +71,7 @@ class Waves:
             )
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
-        frame = frame.only(auxiliaries_of(self, frame.auxiliary))
+        frame = frame.only(auxiliaries_of(self, frame.helpful()))
         model: RiskModel = frame.memo(
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.comparison.reuse import (
     DESIGN,
@@ -117,7 +118,7 @@ class Reused:
         return TopUp(top.sample.items, risk_of(frame_of(self.pool)).belief(top.sample.constants["belief"]))
 
     def _digest(self) -> str:
-        return self.pool.digest(auxiliary_names(build_design(DESIGN), self.pool))
+        return derived.digest(self.pool, auxiliary_names(build_design(DESIGN), self.pool))
 
 
 def _before_gap(losses: FloatArray) -> int:

@@ -15,10 +15,6 @@ from fieldcheck.core.types import FloatArray, Task
 T = TypeVar("T")
 
 
-SURPRISE = frozenset({"dsa", "lsa"})
-"""Auxiliary variables without a natural zero: in classification they are scaled to [0, 1] before they are sizes."""
-
-
 @dataclass(frozen=True, eq=False)
 class Frame:
     """The sampling frame.
@@ -31,6 +27,10 @@ class Frame:
         What the model said: code of the predicted class, or value; None where only outcomes are known.
     activations
         One row per item, one column per neuron; only CES looks at it.
+    surprises
+        Auxiliary variables without a natural zero: in classification they are scaled to [0, 1] before they are sizes.
+    worthwhile
+        Auxiliary variables that ``auto`` takes, in its order; None: all of them.
     """
 
     size: int
@@ -38,6 +38,8 @@ class Frame:
     auxiliary: Mapping[str, FloatArray] = field(default_factory=dict)
     activations: npt.NDArray[Any] | None = None
     predictions: npt.NDArray[Any] | None = None
+    surprises: frozenset[str] = frozenset()
+    worthwhile: tuple[str, ...] | None = None
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def chi(self, name: str) -> FloatArray:
@@ -60,10 +62,15 @@ class Frame:
     def size_measure(self, name: str) -> FloatArray:
         """The auxiliary variable as a size to draw in proportion to (surprise in classification: min-max scaled)."""
         chi = self.chi(name)
-        if self.task == "regression" or name not in SURPRISE:
+        if self.task == "regression" or name not in self.surprises:
             return chi
         low, high = float(chi.min()), float(chi.max())
         return (chi - low) / (high - low) if high > low else np.ones_like(chi)
+
+    def helpful(self) -> tuple[str, ...]:
+        """What ``auto`` stands for here."""
+        wanted = self.auxiliary if self.worthwhile is None else self.worthwhile
+        return tuple(name for name in wanted if name in self.auxiliary)
 
     def only(self, names: Sequence[str]) -> Frame:
         """The same items with these auxiliary variables and no others, in this order; what it remembers is its own."""

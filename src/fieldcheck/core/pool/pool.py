@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import BudgetError
-from fieldcheck.core.pool import formulas
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.column import Column, check_lengths, closest, is_numeric, numbers, take, value_at
-from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 
@@ -24,10 +22,6 @@ SLACK = 1e-6
 
 SUM_SLACK = 0.02
 """By this much probabilities may miss a sum of 1: they are often rounded to two or three digits."""
-
-
-BLOCK = 4_096
-"""Rows of activations looked at in one go, so that the check needs little memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +89,7 @@ class Pool:
             return
         for role, values in (("prediction", self.predictions), ("target", self.target)):
             if values is not None:
-                self._refuse(
+                self.refuse(
                     role,
                     ~np.isfinite(values),
                     problem="is missing or infinite",
@@ -106,7 +100,7 @@ class Pool:
 
     def _check_confidence(self) -> None:
         if self.confidence is not None:
-            self._refuse(
+            self.refuse(
                 "confidence",
                 ~_in_unit(self.confidence),
                 problem="is missing, infinite or outside [0, 1]",
@@ -119,7 +113,7 @@ class Pool:
         matrix = self.probabilities
         if matrix is None:
             return
-        self._refuse(
+        self.refuse(
             "probabilities",
             ~np.all(_in_unit(matrix), axis=1),
             problem="is missing, infinite or outside [0, 1]",
@@ -128,7 +122,7 @@ class Pool:
             hint="apply softmax to scores first",
         )
         sums = matrix.sum(axis=1, dtype=np.float64)
-        self._refuse(
+        self.refuse(
             "probabilities",
             np.abs(sums - 1) > SUM_SLACK,
             problem="does not sum to 1",
@@ -137,9 +131,10 @@ class Pool:
             hint="apply softmax to scores first",
         )
 
-    def _refuse(
+    def refuse(
         self, role: str, bad: BoolArray, *, problem: str, value: Callable[[int], Any], rule: str, hint: str
     ) -> None:
+        """Raise where any item is bad, naming the first of them."""
         named = replace(self.origin, item_of=self.id_of)
         named.refuse(role, bad, problem=problem, value=value, rule=rule, hint=hint)
 
@@ -188,75 +183,16 @@ class Pool:
         """One of the other columns, by its name in any case."""
         return self.columns[closest(name, self.columns, origin=self.origin)]
 
-    def auxiliary_names(self) -> tuple[str, ...]:
-        """The auxiliary variables worth trying, in small letters: finite, not negative, not constant."""
-        named = [name.strip().lower() for name in self.columns]
-        derived = ["confidence", "combined", *formulas.FROM_PROBABILITIES]
-        return tuple(
-            name
-            for name in dict.fromkeys(derived + named)
-            if name != formulas.PUBLISHED_COMBINED and self._useful(name)
-        )
-
-    def _useful(self, name: str) -> bool:
-        chi = self._raw(name)
-        return chi is not None and not np.any(_unusable(chi)) and float(chi.min()) < float(chi.max())
-
-    def chi(self, name: str) -> FloatArray:
-        """An auxiliary variable, one value per item: finite, zero or more, larger where failing is more
-        likely.
-
-        ``confidence`` is ``1 - confidence``; ``combined`` the published column or its definition; ``margin``,
-        ``entropy`` and ``gini`` follow from the probabilities where there is no column of that name; any
-        other is a numeric column.
-        """
-        chi = self._raw(name)
-        if chi is None:
-            have = ", ".join(self.auxiliary_names())
-            several = len(self._alike(name.strip().lower())) > 1
-            raise self.origin.error(
-                f"no auxiliary variable '{name}'" + (": several columns differ only in case" if several else ""),
-                rule=f"this pool has: {have or 'none'}",
-                hint="one of these" if have else "--design srs, which needs none",
-            )
-        self._refuse(
-            name,
-            _unusable(chi),
-            problem="is negative or not finite",
-            value=chi.__getitem__,
-            rule="an auxiliary variable is finite and not negative",
-            hint=f"--shift {name}, which subtracts the minimum, or drop these items",
-        )
-        return chi
-
-    def _raw(self, name: str) -> FloatArray | None:
-        key = name.strip().lower()
-        if key == formulas.PUBLISHED_COMBINED:
-            key = "combined"
-        if key == "confidence" and self.confidence is not None:
-            return np.clip(1 - self.confidence, 0.0, 1.0)
-        if (own := self._numeric(key)) is not None:
-            return own
-        if key == "combined":
-            return self._combined()
-        if key in formulas.FROM_PROBABILITIES and self.probabilities is not None:
-            return formulas.FROM_PROBABILITIES[key](self.probabilities)
-        return None
-
-    def _numeric(self, key: str) -> FloatArray | None:
-        alike = self._alike(key)
+    def numeric(self, name: str) -> FloatArray | None:
+        """The numbers of a column, by its name in small letters; None where it is not there once, or not numeric."""
+        alike = self.alike(name)
         if len(alike) != 1 or not is_numeric(self.columns[alike[0]]):
             return None
         return numbers(self.columns[alike[0]], alike[0], origin=self.origin)
 
-    def _alike(self, key: str) -> list[str]:
-        return [name for name in self.columns if name.strip().lower() == key]
-
-    def _combined(self) -> FloatArray | None:
-        if (published := self._numeric(formulas.PUBLISHED_COMBINED)) is not None:
-            return 1 - published
-        dsa = self._numeric("dsa")
-        return None if dsa is None or self.confidence is None else formulas.combined(self.confidence, dsa)
+    def alike(self, name: str) -> list[str]:
+        """The columns that have this name in small letters."""
+        return [column for column in self.columns if column.strip().lower() == name]
 
     def shifted(self, names: Sequence[str]) -> Pool:
         """The pool with some columns moved so that their smallest value is 0; nan and infinity stay."""
@@ -268,33 +204,6 @@ class Pool:
             columns[key] = values - low if np.isfinite(low) else values
             notes.append(f"'{key}' was shifted by its minimum, {low:.6g}")
         return replace(self, columns=columns, notes=tuple(notes))
-
-    def frame(self, auxiliary: Sequence[str], activations: npt.NDArray[Any] | None = None) -> Frame:
-        """What a design may look at: the named auxiliary variables, in small letters; no truth."""
-        chosen = {name.strip().lower(): self.chi(name) for name in auxiliary}
-        if activations is not None:
-            activations = self._checked(np.asarray(activations))
-        return Frame(
-            size=len(self), task=self.task, auxiliary=chosen, activations=activations, predictions=self.predictions
-        )
-
-    def _checked(self, activations: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if activations.ndim != 2 or len(activations) != len(self) or activations.dtype.kind not in "iufb":
-            raise self.origin.error(
-                f"{activations.dtype} activations of shape {activations.shape} for {len(self):,} items",
-                rule="one row of numbers per item, one column per neuron",
-            )
-        for start in range(0, len(self), BLOCK):
-            bad = ~np.isfinite(activations[start : start + BLOCK])
-            if np.any(bad):
-                row, neuron = np.argwhere(bad)[0]
-                at = int(start + row)
-                raise self.origin.error(
-                    f"activation of '{self.id_of(at)}' (row {at + 1:,}), neuron {neuron + 1:,}, "
-                    f"is {activations[at, neuron]}",
-                    rule="activations are finite",
-                )
-        return activations
 
     def check_budget(self, budget: int) -> None:
         """Refuse a budget that cannot be spent or that gives no variance."""
@@ -315,17 +224,14 @@ class Pool:
         changed: dict[str, Any] = {**parts, "columns": columns, "origin": origin}
         return replace(self, **changed)
 
-    def digest(self, auxiliary: Sequence[str] = ()) -> str:
-        """A short fingerprint of ids, predictions and the named auxiliary variables, whatever the truth."""
+    def digest(self, auxiliary: Mapping[str, npt.NDArray[Any]] | None = None) -> str:
+        """A short fingerprint of ids, predictions and some auxiliary variables, whatever the truth."""
         total = hashlib.sha256()
         for part in identity.as_bytes(self.ids):
             total.update(part)
         total.update(self._prediction_bytes())
-        for name in auxiliary:
-            # Logarithms may differ in the last bit between machines: what they come from does not.
-            derived = name.lower() in formulas.FROM_PROBABILITIES and self._numeric(name.lower()) is None
-            values = self.probabilities if derived and self.probabilities is not None else self.chi(name)
-            total.update(name.lower().encode() + np.ascontiguousarray(values, dtype="<f8").tobytes())
+        for name, values in (auxiliary or {}).items():
+            total.update(name.encode() + np.ascontiguousarray(values, dtype="<f8").tobytes())
         return total.hexdigest()[:16]
 
     def _prediction_bytes(self) -> bytes:
@@ -347,7 +253,3 @@ _PER_ITEM = ("ids", "predictions", "confidence", "probabilities", "target", "fai
 def _in_unit(values: npt.NDArray[Any]) -> BoolArray:
     """False for nan too."""
     return (values >= -SLACK) & (values <= 1 + SLACK)
-
-
-def _unusable(chi: FloatArray) -> BoolArray:
-    return ~(np.isfinite(chi) & (chi >= 0))
