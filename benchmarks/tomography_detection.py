@@ -26,11 +26,10 @@ from fieldcheck.core.inputs import Kind
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography import perturbations
-from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import Spread
 from fieldcheck.tomography.quality.map import measure_quality
 from fieldcheck.tomography.query import parse
-from fieldcheck.tomography.runs.measure import measure
 from fieldcheck.tomography.setup.checks import against, detection
 from fieldcheck.tomography.setup.executor import Executor
 from fieldcheck.tomography.setup.subject import Subject

@@ -28,10 +28,9 @@ from fieldcheck.bench.tomography import bench, queries
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.answers.independence import published, resampled
-from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import count_of_order, low_orders
-from fieldcheck.tomography.runs.measure import measure
 from fieldcheck.tomography.runs.stopping import inputs_used
 from fieldcheck.tomography.runs.stopping import registry as stopping_rules
 from fieldcheck.tomography.setup.subject import Subject

@@ -23,9 +23,9 @@ import torch
 import networks
 import text_classifier
 from fieldcheck.core.space import Axis, Space
+from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.perturbations import family
 from fieldcheck.tomography.plans import registry as plans
-from fieldcheck.tomography.runs.measure import measure
 from fieldcheck.tomography.setup.space_file import Recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
 from fieldcheck.tomography.setup.truth import Truth, read_truth

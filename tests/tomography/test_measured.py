@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.space import Axis, Outcomes, Space
+from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
-from fieldcheck.tomography.runs.measure import measure
 from fieldcheck.tomography.setup.subject import of_truth
 from fieldcheck.tomography.setup.truth import Truth
 from fieldcheck.tomography.surrogates.measured import WithMeasured

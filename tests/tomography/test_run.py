@@ -11,9 +11,8 @@ import pytest
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import registry as plans
-from fieldcheck.tomography.runs.measure import measure
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates import Logistic
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
-from fieldcheck.tomography.runs.measure import measure
 from fieldcheck.tomography.setup.space_file import read_recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from fieldcheck.tomography.answers.profile import Profile
-from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.answers.weak_spots import Weakness, weaknesses
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
-from fieldcheck.tomography.runs.measure import measure
 from fieldcheck.tomography.runs.stopping import Stopping
 from fieldcheck.tomography.runs.stopping import registry as stopping_rules
 from fieldcheck.tomography.setup.executor import Executor

@@ -14,11 +14,10 @@ from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, show_json, show_table, tell
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
-from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality.map import FILE, measure_quality
-from fieldcheck.tomography.runs.measure import measure
 from fieldcheck.tomography.runs.stopping import Stopping
 from fieldcheck.tomography.runs.stopping import registry as stopping_rules
 from fieldcheck.tomography.setup.executor import Executor

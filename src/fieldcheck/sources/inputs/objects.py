@@ -14,7 +14,7 @@ from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.sources.inputs.arrays import from_array
 from fieldcheck.sources.inputs.images import Form
 from fieldcheck.sources.inputs.options import Wanted
-from fieldcheck.sources.inputs.sequences import SequenceInputs, _keys, _parts, as_numpy, item_kind
+from fieldcheck.sources.inputs.sequences import SequenceInputs, as_numpy, item_kind, keys_of, parts_of
 
 
 def from_object(source: Any, wanted: Wanted) -> Inputs:
@@ -84,8 +84,8 @@ def _from_sequence(source: Any, wanted: Wanted) -> Inputs:
     if isinstance(source, (list, tuple)) and all(isinstance(one, str) for one in source):
         return from_texts(source, wanted)
     first = source[0]
-    keys = _keys(first, wanted) if isinstance(first, Mapping) else None
-    given, _ = _parts(first, keys)
+    keys = keys_of(first, wanted) if isinstance(first, Mapping) else None
+    given, _ = parts_of(first, keys)
     form = Form.of(wanted, given, "item 0") if hasattr(given, "convert") else None
     return SequenceInputs(
         name=type(source).__name__.lower(),

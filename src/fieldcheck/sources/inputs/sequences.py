@@ -50,7 +50,7 @@ class SequenceInputs:
     @property
     def labelled(self) -> bool:
         """Whether there are labels, by the first item: ``labels`` may have to read all of them."""
-        return _known_labels(self.source) is not None or _parts(self.source[0], self.keys)[1] is not None
+        return _known_labels(self.source) is not None or parts_of(self.source[0], self.keys)[1] is not None
 
     @property
     def labels(self) -> npt.NDArray[Any] | None:
@@ -67,7 +67,7 @@ class SequenceInputs:
         return items if self.kind == "text" else np.stack(items)
 
     def _item(self, at: int) -> Any:
-        given, label = _parts(self.source[at], self.keys)
+        given, label = parts_of(self.source[at], self.keys)
         self._seen[at] = label.item() if hasattr(label, "item") else label
         return given if self.kind == "text" else pixels(given, self.form, f"item {at}")
 
@@ -85,7 +85,7 @@ def channels_lead(shape: tuple[int, ...]) -> bool:
     return shape[0] in (1, 3) and shape[-1] not in (1, 3, 4)
 
 
-def _parts(item: Any, keys: tuple[str, str | None] | None) -> tuple[Any, Any]:
+def parts_of(item: Any, keys: tuple[str, str | None] | None) -> tuple[Any, Any]:
     """Input and label of an item; None where it has no label."""
     if keys is not None:
         return item[keys[0]], None if keys[1] is None else item[keys[1]]
@@ -107,7 +107,7 @@ def item_kind(given: Any) -> Kind:
     return "image" if hasattr(given, "convert") or as_numpy(given).ndim in (2, 3) else "row"
 
 
-def _keys(item: Mapping[str, Any], wanted: Wanted) -> tuple[str, str | None]:
+def keys_of(item: Mapping[str, Any], wanted: Wanted) -> tuple[str, str | None]:
     asked = wanted.text or (wanted.columns[0] if wanted.columns else None)
     found = named(asked, ITEM_KEYS, item, where="items")
     if found is None:

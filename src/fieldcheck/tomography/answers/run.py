@@ -14,10 +14,17 @@ from fieldcheck.core.space import Answer, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.answers.ask import ask
+from fieldcheck.tomography.answers.fit_file import fitted
 from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.plans import Spread
+from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.query import parse
-from fieldcheck.tomography.runs.ending import Ending
+from fieldcheck.tomography.runs.ending import Ending, ending
 from fieldcheck.tomography.runs.folder import Ledger, space_of
+from fieldcheck.tomography.runs.measure import Bands, Progress, Tell, carried_out, head_of
+from fieldcheck.tomography.runs.schedule import Schedule, Stage
+from fieldcheck.tomography.runs.stopping import Stopping
+from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 from fieldcheck.tomography.surrogates.measured import WithMeasured
 
@@ -88,7 +95,7 @@ class Run:
     def fitted(self) -> FittedSurrogate:
         """The surrogate, fitted to all outcomes."""
         chosen = surrogates.registry.build(self.surrogate)
-        found = surrogates.fitted(chosen, self.evidence, seed=self.seed, path=self.kept)
+        found = fitted(chosen, self.evidence, seed=self.seed, path=self.kept)
         return found if self.arrangements is not None else WithMeasured.of(found, self.outcomes, self.inputs)
 
     def ask(self, query: str, *, profile: Profile | None = None, level: float = 0.95, worst: int = 5) -> Answer:
@@ -123,3 +130,58 @@ class Run:
         with np.load(path, allow_pickle=False) as file:
             found: FloatArray = file["predicted"].astype(np.float64)
         return found
+
+
+def measure(  # noqa: PLR0913 -- all optional
+    subject: Subject,
+    *,
+    plan: Plan,
+    budget: int | None = None,
+    rule: Stopping | None = None,
+    surrogate: str = "auto",
+    seed: int = 0,
+    ordered: bool = False,
+    folder: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    tell: Tell | None = None,
+) -> Run:
+    """Run the plan on a subject.
+
+    folder
+        Where outcomes are kept as they come; None keeps them in memory only.
+    resume
+        Go on with what the folder holds, if it was begun with the same settings. The budget may be larger and the
+        half-width of the rule narrower than they were: the run is extended (see ``Schedule``).
+    progress, tell
+        Told how far the run is, and in words what was seen on the way.
+    """
+    surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
+    if budget is None and rule is None and isinstance(plan, Spread):
+        budget = plan.usual
+    head = head_of(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered)
+    ledger = None if folder is None else Ledger.create(folder, head, resume=resume)
+    schedule = Schedule(
+        subject.space,
+        subject.inputs,
+        plan,
+        budget,
+        rule,
+        seed,
+        bands=Bands(subject, surrogate, seed, tell),
+        ordered=ordered,
+        earlier=() if ledger is None else tuple(Stage(**stage) for stage in ledger.head().get("earlier", ())),
+    )
+    outcomes, arrangements = carried_out(schedule, subject, ledger, progress)
+    return Run(
+        subject.space,
+        outcomes,
+        subject.classes,
+        subject.guess,
+        surrogate,
+        seed,
+        arrangements,
+        folder=None if folder is None else Path(folder),
+        inputs=subject.inputs,
+        ending=ending(schedule, outcomes),
+    )

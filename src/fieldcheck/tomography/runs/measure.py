@@ -1,10 +1,9 @@
-"""A run: measure part by part, keep every outcome, and answer from what is there."""
+"""Measuring part by part: every outcome is kept as it comes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,9 @@ import numpy as np
 from fieldcheck.core.space import Outcomes
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography import surrogates
-from fieldcheck.tomography.answers.run import Run
-from fieldcheck.tomography.plans import Spread
 from fieldcheck.tomography.plans.base import Plan
-from fieldcheck.tomography.runs.ending import ending
 from fieldcheck.tomography.runs.folder import Ledger, space_record
-from fieldcheck.tomography.runs.schedule import Schedule, Stage
+from fieldcheck.tomography.runs.schedule import Schedule
 from fieldcheck.tomography.runs.stopping import Stopping, width_of
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence
@@ -35,62 +31,7 @@ LOOKED_AT = 1_000
 """Tests whose bands decide when a spread plan may stop."""
 
 
-def measure(  # noqa: PLR0913 -- all optional
-    subject: Subject,
-    *,
-    plan: Plan,
-    budget: int | None = None,
-    rule: Stopping | None = None,
-    surrogate: str = "auto",
-    seed: int = 0,
-    ordered: bool = False,
-    folder: str | Path | None = None,
-    resume: bool = False,
-    progress: Progress | None = None,
-    tell: Tell | None = None,
-) -> Run:
-    """Run the plan on a subject.
-
-    folder
-        Where outcomes are kept as they come; None keeps them in memory only.
-    resume
-        Go on with what the folder holds, if it was begun with the same settings. The budget may be larger and the
-        half-width of the rule narrower than they were: the run is extended (see ``Schedule``).
-    progress, tell
-        Told how far the run is, and in words what was seen on the way.
-    """
-    surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
-    if budget is None and rule is None and isinstance(plan, Spread):
-        budget = plan.usual
-    head = _head(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered)
-    ledger = None if folder is None else Ledger.create(folder, head, resume=resume)
-    schedule = Schedule(
-        subject.space,
-        subject.inputs,
-        plan,
-        budget,
-        rule,
-        seed,
-        bands=_Bands(subject, surrogate, seed, tell),
-        ordered=ordered,
-        earlier=() if ledger is None else tuple(Stage(**stage) for stage in ledger.head().get("earlier", ())),
-    )
-    outcomes, arrangements = _carried_out(schedule, subject, ledger, progress)
-    return Run(
-        subject.space,
-        outcomes,
-        subject.classes,
-        subject.guess,
-        surrogate,
-        seed,
-        arrangements,
-        folder=None if folder is None else Path(folder),
-        inputs=subject.inputs,
-        ending=ending(schedule, outcomes),
-    )
-
-
-def _carried_out(
+def carried_out(
     schedule: Schedule, subject: Subject, ledger: Ledger | None, progress: Progress | None
 ) -> tuple[Outcomes, IntArray | None]:
     """All outcomes, those that the ledger has already first, and their arrangements where order matters."""
@@ -108,7 +49,7 @@ def _carried_out(
 
 
 @dataclass(frozen=True, eq=False)
-class _Bands:
+class Bands:
     """95 % half-widths of the bands of tests that are spread evenly over the space.
 
     known
@@ -137,7 +78,7 @@ class _Bands:
         return 1.96 * fitted.predict(tests)[1]
 
 
-def _head(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
+def head_of(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
     """Everything that the outcomes depend on, as plain values."""
     return {
         "space": space_record(subject.space),

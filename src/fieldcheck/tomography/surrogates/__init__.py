@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.registry import Registry
-from fieldcheck.tomography.answers.fit_file import fitted
 from fieldcheck.tomography.surrogates.auto import Auto
 from fieldcheck.tomography.surrogates.base import Surrogate
 from fieldcheck.tomography.surrogates.boosting import Boosting
@@ -26,7 +25,6 @@ __all__ = [
     "Logistic",
     "Mlp",
     "anytime_interval",
-    "fitted",
     "measured_interval",
     "registry",
 ]

@@ -9,13 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.core.rng import stream
+from fieldcheck.core.space import Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
-from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Surrogate
+from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Numbers, Surrogate
 from fieldcheck.tomography.surrogates.boosting import Boosting
 from fieldcheck.tomography.surrogates.closure import Closure
 from fieldcheck.tomography.surrogates.counts import Counts, Learner
 from fieldcheck.tomography.surrogates.gp import Gp
-from fieldcheck.tomography.surrogates.logistic import Logistic
+from fieldcheck.tomography.surrogates.logistic import Logistic, LogisticFit
 
 HELD_OUT = 0.25
 """Share of the measured tests of high order that the trial holds out."""
@@ -74,6 +75,15 @@ class Auto:
             tuple(float(weight) for weight in weights if weight),
             (_note([one.name for one in trial], scores, weights), *(text for part in parts for text in part.notes)),
         )
+
+    def numbers_of(self, fitted: FittedSurrogate) -> Numbers | None:
+        """Kept is the regression, where nothing else was chosen."""
+        if not isinstance(fitted, Blend) or len(fitted.parts) != 1 or not isinstance(fitted.parts[0], LogisticFit):
+            return None
+        return replace(fitted.parts[0], notes=fitted.notes).numbers()
+
+    def of_numbers(self, numbers: Numbers, space: Space) -> FittedSurrogate:
+        return LogisticFit.of_numbers(numbers, space)
 
 
 def _high_tests(evidence: Evidence) -> IntArray:

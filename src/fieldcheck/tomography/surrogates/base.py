@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy.typing as npt
 
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
@@ -53,3 +56,20 @@ class Surrogate(Protocol):
     paper: ClassVar[str]
 
     def fit(self, evidence: Evidence, *, seed: int) -> FittedSurrogate: ...
+
+
+Numbers = Mapping[str, npt.NDArray[Any]]
+"""A fit as plain arrays, by name."""
+
+
+@runtime_checkable
+class Kept(Surrogate, Protocol):
+    """A surrogate whose fits can be kept in a file, so that the next question need not wait for the fit."""
+
+    def numbers_of(self, fitted: FittedSurrogate) -> Numbers | None:
+        """A fit of this surrogate as plain arrays; None where it cannot be kept."""
+        ...
+
+    def of_numbers(self, numbers: Numbers, space: Space) -> FittedSurrogate:
+        """The inverse of ``numbers_of``."""
+        ...

@@ -11,9 +11,11 @@ import numpy as np
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.rng import stream
+from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray
+from fieldcheck.numerics.regression.grid_features import GridFeatures
 from fieldcheck.numerics.regression.grouped_logistic import Posterior, fit
-from fieldcheck.tomography.surrogates.base import Evidence
+from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Numbers
 from fieldcheck.tomography.surrogates.regression.basis import Basis
 from fieldcheck.tomography.surrogates.regression.data import DEEP, RegressionData
 from fieldcheck.tomography.surrogates.regression.mean import MeanOverInputs
@@ -36,6 +38,10 @@ INFLATION, DEEP_INFLATION = 1.4, 1.65
 
 MANY_ROWS = 10_000
 """With more rows the fit is ended early: it hardly moves any more, and each turn takes its time."""
+
+
+TERMS = ("smooth", "bends", "guesses")
+"""Parts of the basis that have degrees of their own."""
 
 
 WARP = 0.5
@@ -90,6 +96,12 @@ class Logistic:
         note = f"logistic: length scale {length:g} on axes of {WIDTH:g}, {len(basis.smooth)} smooth terms"
         return LogisticFit(data.space, predictor, posterior.covariance, inflation, (note,), length)
 
+    def numbers_of(self, fitted: FittedSurrogate) -> Numbers | None:
+        return fitted.numbers() if isinstance(fitted, LogisticFit) else None
+
+    def of_numbers(self, numbers: Numbers, space: Space) -> LogisticFit:
+        return LogisticFit.of_numbers(numbers, space)
+
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit(SmoothFit):
@@ -97,6 +109,35 @@ class LogisticFit(SmoothFit):
 
     predictor: MeanOverInputs
     length: float = 0.0
+
+    def numbers(self) -> Numbers:
+        """All of it as plain arrays."""
+        mean = self.predictor
+        values, weights = zip(*mean.nodes, strict=True)
+        return {
+            **{f"table{axis}": table for axis, table in enumerate(mean.basis.smooth.tables)},
+            **{name: getattr(mean.basis, name).degrees for name in TERMS},
+            "coefficients": mean.coefficients,
+            "covariance": self.covariance,
+            "shares": mean.shares,
+            "values": np.concatenate(values),
+            "weights": np.concatenate(weights),
+            "ends": np.cumsum([len(one) for one in values]),
+            "numbers": np.array([mean.basis.classes, mean.guess, self.inflation, self.length]),
+            "notes": np.array(self.notes),
+        }
+
+    @classmethod
+    def of_numbers(cls, kept: Numbers, space: Space) -> LogisticFit:
+        """The inverse of ``numbers``."""
+        tables = tuple(kept[f"table{axis}"] for axis in range(len(space.axes)))
+        classes, guess, inflation, length = kept["numbers"].tolist()
+        smooth, bends, guesses = (GridFeatures(tables, kept[name]) for name in TERMS)
+        basis = Basis(smooth, bends, guesses, int(classes))
+        values, weights = (np.split(kept[name], kept["ends"][:-1]) for name in ("values", "weights"))
+        nodes = list(zip(values, weights, strict=True))
+        mean = MeanOverInputs(space, basis, kept["coefficients"], kept["shares"], nodes, guess)
+        return cls(space, mean, kept["covariance"], inflation, tuple(kept["notes"].tolist()), length)
 
 
 def _moved(data: RegressionData, positions: Sequence[FloatArray]) -> list[FloatArray]:
