@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import Dsa, Lsa
 from fieldcheck.accuracy.auxiliary.base import FittedAuxiliary, Trace
-from fieldcheck.accuracy.predict.blocks import Asked, Column, Gathered
+from fieldcheck.accuracy.predict.blocks import Column, FittedVariable, Gathered
 
 CLASSES = 10
 CHECKED = 50
@@ -67,7 +67,7 @@ def dsa(items: int, known: int, neurons: int, batch: int | None = None) -> Measu
 
 
 def by_predict(fitted: FittedAuxiliary, pool: Trace, batch: int) -> npt.NDArray[np.float64]:
-    gathered = Gathered(Asked(fitted, Dsa.needs), pool.task, Column(len(pool)))
+    gathered = Gathered(FittedVariable(fitted, Dsa.needs), pool.task, Column(len(pool)))
     for at in range(0, len(pool), batch):
         gathered.add(part(pool, slice(at, at + batch)))
     return gathered.finish()

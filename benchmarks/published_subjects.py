@@ -39,7 +39,7 @@ def main() -> None:
     subjects, journal = sorted(given.folder.glob("*.csv")), HERE / "results" / "measured.journal"
     common: dict[str, Any] = {"subjects": subjects, "budgets": BUDGETS, "threshold": 0.5}
     plans = [
-        bench.Plan(designs=designs, auxiliaries=auxiliaries, repetitions=repetitions, **common)
+        bench.Study(designs=designs, auxiliaries=auxiliaries, repetitions=repetitions, **common)
         for designs, auxiliaries, repetitions in (
             (DESIGNS, ("confidence", "dsa", "lsa", "vae", "sae"), given.repetitions),
             (WAVES, ("confidence", "confidence+dsa+lsa", "lsa+vae+sae"), min(given.repetitions, 300)),
@@ -59,7 +59,7 @@ def main() -> None:
         print(f"wrote {target.relative_to(HERE.parent)}", file=sys.stderr)
 
 
-def narrowed(plan: bench.Plan, names: list[str]) -> bench.Plan | None:
+def narrowed(plan: bench.Study, names: list[str]) -> bench.Study | None:
     """The plan with these techniques only; None when it has none of them."""
     designs = tuple(design for design in plan.designs if design.partition(":")[0] in names)
     return replace(plan, designs=designs) if designs else None

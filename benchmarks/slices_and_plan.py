@@ -19,7 +19,7 @@ from fieldcheck import Pool, load
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.metrics import metrics
-from fieldcheck.accuracy.assessment.planning import MARGINS, Forecast, Plan, plan
+from fieldcheck.accuracy.assessment.planning import MARGINS, Forecast, Forecasts, plan
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.assessment.slices import slices
@@ -189,7 +189,7 @@ def _realised(field: Field, spec: str, repetitions: int) -> list[float]:
     return [float(np.mean([estimators.estimate(one).interval.width / 2 for one in row])) for row in runs]
 
 
-def _at(found: Plan, budget: int) -> Forecast:
+def _at(found: Forecasts, budget: int) -> Forecast:
     return next(one for one in found.courses[0].forecasts if one.labels == budget)
 
 

@@ -26,7 +26,7 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.report.charts.draw import Chart
 from fieldcheck.tomography.quality.map import measure_quality
 from fieldcheck.tomography.setup.executor import Executor
-from fieldcheck.tomography.setup.truth import Truth
+from fieldcheck.tomography.setup.truth import RecordedTruth
 from fieldcheck.tomography.surrogates.base import FittedSurrogate
 from tomography_runs import (
     RULES,
@@ -101,7 +101,7 @@ def figure_6() -> Iterator[Chart]:
             )
 
 
-def _true_answers(known: Truth) -> FloatArray:
+def _true_answers(known: RecordedTruth) -> FloatArray:
     return np.array([known.robustness[tests].mean() for tests in queries(known.space)])
 
 

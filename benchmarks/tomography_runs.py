@@ -34,7 +34,7 @@ from fieldcheck.tomography.plans.base import count_of_order, low_orders
 from fieldcheck.tomography.runs.stopping import inputs_used
 from fieldcheck.tomography.runs.stopping import registry as stopping_rules
 from fieldcheck.tomography.setup.subject import Subject
-from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 from fieldcheck.tomography.surrogates import registry as surrogates
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 from networks import data_folder
@@ -79,19 +79,19 @@ class Fitted:
     outcomes: Outcomes
 
 
-def fit(known: Truth, plan: str, surrogate: str, *, budget: int | None = None, seed: int = 0) -> Fitted:
+def fit(known: RecordedTruth, plan: str, surrogate: str, *, budget: int | None = None, seed: int = 0) -> Fitted:
     """Spend a budget on a recorded truth and fit."""
     rows = plans.build(plan).rows(known.space, known.inputs, budget=budget, seed=seed)
     outcomes = known.measure(rows.tests, rows.inputs, chance=rows.chance)
     return Fitted(fit_to(known, outcomes, surrogate, seed=seed), outcomes)
 
 
-def fit_to(known: Truth, outcomes: Outcomes, surrogate: str, *, seed: int = 0) -> FittedSurrogate:
+def fit_to(known: RecordedTruth, outcomes: Outcomes, surrogate: str, *, seed: int = 0) -> FittedSurrogate:
     evidence = Evidence(known.space, outcomes, known.labels, known.guess)
     return surrogates.build(surrogate).fit(evidence, seed=seed)
 
 
-def first_three(task: Task) -> Truth:
+def first_three(task: Task) -> RecordedTruth:
     known = truth(task)
     return known.along(known.space.names[:3])
 
@@ -336,13 +336,13 @@ def as_published() -> str:
     return table(columns, [*rows, paper])
 
 
-def _forest_errors(known: Truth) -> tuple[FloatArray, FloatArray]:
+def _forest_errors(known: RecordedTruth) -> tuple[FloatArray, FloatArray]:
     """Predicted less true: by test, and by query."""
     forest = fit(known, "pairs", "forest").surrogate
     return forest.predict(all_tests(known.space))[0] - known.robustness, query_errors(known, forest)
 
 
-def query_errors(known: Truth, fitted: FittedSurrogate) -> FloatArray:
+def query_errors(known: RecordedTruth, fitted: FittedSurrogate) -> FloatArray:
     """Predicted less true, one per query of the paper."""
     found = [
         fitted.region(tests, np.full(len(tests), 1 / len(tests)))[0] - known.robustness[tests].mean()
@@ -363,7 +363,7 @@ class Choice:
     deviation: tuple[float, ...]
 
 
-def choices(known: Truth, *, repetitions: int = 10) -> Iterator[Choice]:
+def choices(known: RecordedTruth, *, repetitions: int = 10) -> Iterator[Choice]:
     """Ordered against random choice of whole tests, with the published forest (figures 7 and 8)."""
     for plan in ("ordered", "random"):
         found = np.array(
@@ -372,7 +372,7 @@ def choices(known: Truth, *, repetitions: int = 10) -> Iterator[Choice]:
         yield Choice(plan, tuple(found.mean(axis=0).tolist()), tuple(found.std(axis=0).tolist()))
 
 
-def _rest(known: Truth, plan: str, share: float, seed: int) -> float:
+def _rest(known: RecordedTruth, plan: str, share: float, seed: int) -> float:
     """All trees of the forest are equal, so one is grown."""
     count = round(share * known.space.size)
     rows = plans.build(plan).rows(known.space, known.inputs, budget=count * known.inputs, seed=seed)
@@ -420,10 +420,10 @@ class Pool:
     title: str
     tests: IntArray
     held: FloatArray
-    known: Truth | None = None
+    known: RecordedTruth | None = None
 
     @classmethod
-    def of(cls, title: str, known: Truth) -> Pool:
+    def of(cls, title: str, known: RecordedTruth) -> Pool:
         tests = low_orders(known.space, 2)
         return cls(title, tests, known.held[tests].astype(np.float64), known)
 
@@ -474,7 +474,7 @@ def _saved(pool: Pool, rule: str) -> Cells:
     )  # fmt: skip
 
 
-def _forest_error(known: Truth, outcomes: Outcomes) -> float:
+def _forest_error(known: RecordedTruth, outcomes: Outcomes) -> float:
     predicted = fit_to(known, outcomes, "forest").predict(all_tests(known.space))[0]
     return float(((predicted - known.robustness) ** 2).mean())
 

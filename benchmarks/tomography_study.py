@@ -23,7 +23,7 @@ from fieldcheck.tomography.answers.independence import published, resampled
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.runs.stopping import inputs_used
 from fieldcheck.tomography.runs.stopping import registry as rules
-from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 from fieldcheck.tomography.surrogates import registry as surrogates
 from fieldcheck.tomography.surrogates.base import Evidence
 
@@ -34,7 +34,7 @@ LARGE_AXES, LARGE_INPUTS, LARGE_BUDGET = 8, 400, 20_000
 RATES = ("half-width:width=0.02", "half-width:width=0.01", "sequence:width=0.03", "published")
 
 
-def cells(truth: Truth, plan: str, surrogate: str, budget: int | None, repetitions: int) -> str:
+def cells(truth: RecordedTruth, plan: str, surrogate: str, budget: int | None, repetitions: int) -> str:
     row = tomography.bench(
         [truth], plan_specs=[plan], surrogate_specs=[surrogate], budgets=[budget], repetitions=repetitions
     ).rows[0]
@@ -45,7 +45,7 @@ def cells(truth: Truth, plan: str, surrogate: str, budget: int | None, repetitio
     )
 
 
-def table(title: str, truth: Truth, chosen: list[tuple[str, str, int | None, int]]) -> None:
+def table(title: str, truth: RecordedTruth, chosen: list[tuple[str, str, int | None, int]]) -> None:
     print(f"\n## {title}\n")
     print("| plan | surrogate | inferences | runs | MSE × 1e4 | within .1 | largest error | query error, mean", end="")
     print(" | largest | coverage | CPU s |\n|---|---|---|---|---|---|---|---|---|---|---|")
@@ -53,7 +53,7 @@ def table(title: str, truth: Truth, chosen: list[tuple[str, str, int | None, int
         print(cells(truth, plan, surrogate, budget, repetitions), flush=True)
 
 
-def four(truth: Truth, repetitions: int) -> None:
+def four(truth: RecordedTruth, repetitions: int) -> None:
     few = min(repetitions, 3)
     chosen: list[tuple[str, str, int | None, int]] = [
         ("spread", "auto", 17_000, repetitions),
@@ -68,7 +68,7 @@ def four(truth: Truth, repetitions: int) -> None:
     table("Four perturbations, orders three and more", truth, chosen)
 
 
-def three(truth: Truth, repetitions: int) -> None:
+def three(truth: RecordedTruth, repetitions: int) -> None:
     smaller = truth.along(truth.space.names[:3])
     chosen: list[tuple[str, str, int | None, int]] = [
         ("spread", "auto", 2700, repetitions),
@@ -78,7 +78,7 @@ def three(truth: Truth, repetitions: int) -> None:
     table("Three perturbations, order three", smaller, chosen)
 
 
-def choice(truth: Truth, repetitions: int) -> None:
+def choice(truth: RecordedTruth, repetitions: int) -> None:
     """Whole tests, low orders first or at random, and the forest: error on the tests that were not run."""
     print("\n## Low orders first against a random choice: MSE × 1e4 of the forest on the tests that were not run\n")
     print("| axes | share of the tests | ordered | random |\n|---|---|---|---|")
@@ -89,7 +89,7 @@ def choice(truth: Truth, repetitions: int) -> None:
             print(f"| {axes} | {share} | {errors[0] * 1e4:.0f} | {errors[1] * 1e4:.0f} |", flush=True)
 
 
-def _unseen(truth: Truth, plan: str, share: float, repetitions: int) -> float:
+def _unseen(truth: RecordedTruth, plan: str, share: float, repetitions: int) -> float:
     errors = []
     for seed in range(repetitions):
         budget = int(share * truth.space.size) * truth.inputs
@@ -101,7 +101,7 @@ def _unseen(truth: Truth, plan: str, share: float, repetitions: int) -> float:
     return float(np.mean(errors))
 
 
-def stopping(truth: Truth, repetitions: int) -> None:
+def stopping(truth: RecordedTruth, repetitions: int) -> None:
     print("\n## Stopping: all tests of orders up to two, inputs in random order\n")
     print("| rule | inferences saved | largest error | errors over .02 |\n|---|---|---|---|")
     low = np.flatnonzero(truth.space.orders(np.arange(truth.space.size)) <= 2)
@@ -117,7 +117,7 @@ def stopping(truth: Truth, repetitions: int) -> None:
         print(f"| {spec} | {saved:.1%} | {max(errors):.3f} | {np.mean(np.array(errors) > 0.02):.1%} |")
 
 
-def independence(truth: Truth, repetitions: int) -> None:
+def independence(truth: RecordedTruth, repetitions: int) -> None:
     print("\n## Independence at 5 %: share of pairs, or of made-up independent pairs, that are rejected\n")
     print("| test | pairs of the truth | false alarms, base accuracy 1 | .9 |\n|---|---|---|---|")
     rows = plans.build("pairs").rows(truth.space, truth.inputs, budget=None, seed=0)
@@ -142,7 +142,7 @@ def _alarms(test: Callable[..., object], base: float, repetitions: int) -> float
     return found / repetitions
 
 
-def large(truth: Truth, repetitions: int) -> None:
+def large(truth: RecordedTruth, repetitions: int) -> None:
     """Inputs with tolerances of their own to each of eight perturbations; an input fails once the load is too much."""
     print(f"\n## {LARGE_AXES} perturbations of six levels, {LARGE_BUDGET:,} inferences, made-up truth\n")
     print(

@@ -28,7 +28,7 @@ from fieldcheck.tomography.perturbations import family
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.setup.space_file import Recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
-from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 INPUTS = 400
 """Inputs of every truth."""
@@ -126,7 +126,7 @@ TASKS = {
 }  # fmt: skip
 
 
-def truth(task: Task) -> Truth:
+def truth(task: Task) -> RecordedTruth:
     """All tests on all inputs; computed once."""
     path = kept() / f"{task.name}_truth.npz"
     if not path.exists():

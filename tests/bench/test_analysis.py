@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldcheck.bench import Cell, CellResult, Plan, Result, analyse, run
+from fieldcheck.bench import Cell, CellResult, Result, Study, analyse, run
 from fieldcheck.bench.analysis import significance
 from fieldcheck.bench.ranking import (
     CRITERIA,
@@ -131,7 +131,7 @@ def test_an_item_drawn_twice_is_two_draws_and_one_item(tmp_path):
     """Thirty items, all failing, drawn thirty times with replacement."""
     path = tmp_path / "tiny.csv"
     path.write_text("prediction,outcome\n" + "a,Fail\n" * 30)
-    result = run(Plan([path], ("srs:replace=yes",), budgets=(30,), repetitions=3))
+    result = run(Study([path], ("srs:replace=yes",), budgets=(30,), repetitions=3))
     (line,) = lines(failures_table(result.rows(), 30))
     assert line["tiny draws"] == 30
     assert line["tiny items"] == np.mean([one for cell in result.cells for one in cell.labels]) < 30
@@ -207,7 +207,7 @@ def test_significance_tells_good_from_bad_and_leaves_out_leaks():
 
 def test_a_whole_analysis(tmp_path):
     paths = [write_subject(tmp_path / "one.csv"), write_subject(tmp_path / "steer.csv", regression=True)]
-    plan = Plan(paths, ("srs", "ssrs", "ssrs:k=5", "sups"), ("confidence", "sae", "lsa"), (20, 40), repetitions=5)
+    plan = Study(paths, ("srs", "ssrs", "ssrs:k=5", "sups"), ("confidence", "sae", "lsa"), (20, 40), repetitions=5)
     result = run(plan)
     exhibits = analyse(result)
     names = [one.name for one in exhibits]
@@ -234,14 +234,14 @@ def check_shape(one: object) -> None:
 
 
 def test_the_smallest_comparison_is_analysed(tmp_path):
-    plan = Plan([write_subject(tmp_path / "one.csv")], ("srs",), budgets=(20,), repetitions=1)
+    plan = Study([write_subject(tmp_path / "one.csv")], ("srs",), budgets=(20,), repetitions=1)
     sections = {one.name.partition("/")[0] for one in analyse(run(plan))}
     assert "significance" not in sections
     assert "summary" in sections
 
 
 def test_mean_chart_has_the_truth_and_a_band(tmp_path):
-    plan = Plan([write_subject(tmp_path / "one.csv")], ("srs", "sups"), ("confidence",), (20, 40), repetitions=8)
+    plan = Study([write_subject(tmp_path / "one.csv")], ("srs", "sups"), ("confidence",), (20, 40), repetitions=8)
     result = run(plan)
     chart = next(one for one in analyse(result) if one.name == "estimates/one-confidence")
     assert chart.reference == result.cells[0].truth

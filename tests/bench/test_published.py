@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fieldcheck.bench import Plan, run
+from fieldcheck.bench import Study, run
 
 PUBLISHED = {
     ("srs", "none"): 17.7,
@@ -21,7 +21,7 @@ PUBLISHED = {
 def test_offsets_of_the_steering_model(published_data):
     subject = published_data / "subjects" / "dave_orig.csv"
     designs = ("srs", "sups:floor=0", "rhc:floor=0")
-    plan = Plan([subject], designs, ("lsa", "vae", "sae"), budgets=(200,), repetitions=60, offset_scale=25)
+    plan = Study([subject], designs, ("lsa", "vae", "sae"), budgets=(200,), repetitions=60, offset_scale=25)
     for one in run(plan).cells:
         far = one.offsets[:, 5:].sum(axis=1)
         # Both are means of independent repetitions, theirs of 30; one of seven comparisons is off by more than

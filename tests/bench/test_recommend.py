@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from fieldcheck.bench import Plan, compact_json, measured_rows, recommend, run
+from fieldcheck.bench import Study, compact_json, measured_rows, recommend, run
 from fieldcheck.core.errors import BenchError
 
 from .subjects import make_row, write_subject
@@ -116,7 +116,7 @@ def test_it_prints_and_serialises(rows):
 
 @pytest.fixture
 def result(tmp_path):
-    return run(Plan([write_subject(tmp_path / "one.csv")], ("srs", "ssrs"), ("confidence",), (20, 50), repetitions=4))
+    return run(Study([write_subject(tmp_path / "one.csv")], ("srs", "ssrs"), ("confidence",), (20, 50), repetitions=4))
 
 
 def test_compact_rows_come_back_to_five_digits(result, tmp_path):

@@ -22,7 +22,7 @@ from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.assessment.simulate import simulate
-from fieldcheck.bench import Plan, Result, cells, run, split_specs
+from fieldcheck.bench import Result, Study, cells, run, split_specs
 from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.result import CellResult
 from fieldcheck.bench.rows import Row
@@ -43,7 +43,7 @@ def plan(tmp_path):
         write_subject(tmp_path / "one.csv"),
         write_subject(tmp_path / "two.csv", accuracy=0.95, seed=2),
     ]
-    return Plan(subjects, ("srs", "sups", "ssrs:k=4"), ("confidence", "dsa"), budgets=(20, 60), repetitions=6)
+    return Study(subjects, ("srs", "sups", "ssrs:k=4"), ("confidence", "dsa"), budgets=(20, 60), repetitions=6)
 
 
 def numbers(result: Result) -> list[dict[str, object]]:
@@ -159,23 +159,23 @@ def test_a_row_is_the_same_in_a_joint_bench_as_alone(name, tmp_path):
     write_subject(pool, size=120, third="margin")
     np.save(tmp_path / "one.npy", np.random.default_rng(0).random((120, 3)))
     common = {"budgets": (25,), "repetitions": 2, "activations": {"one": tmp_path / "one.npy"}}
-    joint = {one.cell: one for one in run(Plan([pool], tuple(designs.registry), ALTERNATIVES, **common)).cells}
+    joint = {one.cell: one for one in run(Study([pool], tuple(designs.registry), ALTERNATIVES, **common)).cells}
     rows = []
     for choice in ALTERNATIVES:
         with contextlib.suppress(DesignError):  # most techniques take one variable at a time
-            rows += run(Plan([pool], (name,), (choice,), **common)).cells
+            rows += run(Study([pool], (name,), (choice,), **common)).cells
     assert rows
     for alone in rows:
         assert numbers_of(alone) == numbers_of(joint[alone.cell])
 
 
 def test_waves_with_other_variables_is_another_row(tmp_path):
-    plan = Plan([write_subject(tmp_path / "one.csv")], ("waves",), ("confidence", "dsa", "confidence+dsa"), (60,))
+    plan = Study([write_subject(tmp_path / "one.csv")], ("waves",), ("confidence", "dsa", "confidence+dsa"), (60,))
     assert len({tuple(one.values.tolist()) for one in run(replace(plan, repetitions=3)).cells}) == 3
 
 
 def test_without_a_word_waves_takes_all_that_is_known_to_help(tmp_path):
-    plan = Plan([write_subject(tmp_path / "one.csv", third="margin")], ("waves",), (), (60,), repetitions=3)
+    plan = Study([write_subject(tmp_path / "one.csv", third="margin")], ("waves",), (), (60,), repetitions=3)
     own, named = (run(replace(plan, auxiliaries=choice)).cells[0] for choice in ((), ("confidence+dsa",)))
     assert own.cell.auxiliary == "auto"
     assert own.values.tolist() == named.values.tolist()

@@ -7,11 +7,11 @@ import unicodedata
 import pytest
 
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.label import Answer, classification_losses, regression_offsets
+from fieldcheck.core.label import SheetLabel, classification_losses, regression_offsets
 
 
-def answers(*texts: str) -> list[Answer]:
-    return [Answer(f"item{at}", at + 2, text) for at, text in enumerate(texts)]
+def answers(*texts: str) -> list[SheetLabel]:
+    return [SheetLabel(f"item{at}", at + 2, text) for at, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize(

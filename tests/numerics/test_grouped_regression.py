@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 
 from fieldcheck.numerics.regression import grouped_linear, grouped_logistic
 from fieldcheck.numerics.regression.evidence import WIDE, inverse, updated_variances
-from fieldcheck.numerics.regression.grouped_logistic import Rows
+from fieldcheck.numerics.regression.grouped_logistic import RegressionRows
 
 RNG = np.random.default_rng(7)
 
@@ -54,13 +54,13 @@ def test_linear_variances_climb_to_the_most_evidence() -> None:
     assert evidence(best) > max(evidence(best * 1.3), evidence(best / 1.3))
 
 
-def logistic_rows(*, guess: float = 0.0, guesses: int = 0, units: bool = False) -> Rows:
+def logistic_rows(*, guess: float = 0.0, guesses: int = 0, units: bool = False) -> RegressionRows:
     """A constant and three more columns; of guesses, none or the last one."""
     features = np.column_stack([np.ones(40), RNG.normal(size=(40, 3))])
     trials = RNG.integers(1, 5, size=40).astype(float)
     held = RNG.binomial(trials.astype(int), guess + (1 - guess) * expit(features @ [0.3, 1.0, -1.0, 0.2])).astype(float)
     members = RNG.integers(0, 6, size=40) if units else None
-    return Rows(features, held, trials, np.array([-1, 0, 0, 0]), members, 7 if units else 0, guesses, guess)
+    return RegressionRows(features, held, trials, np.array([-1, 0, 0, 0]), members, 7 if units else 0, guesses, guess)
 
 
 @pytest.mark.parametrize(("guess", "guesses"), [(0.0, 0), (0.1, 0), (0.1, 1)])
@@ -88,7 +88,9 @@ def test_units_are_the_same_as_columns_of_their_own() -> None:
     rows = logistic_rows(units=True)
     assert rows.units is not None
     own = np.eye(7)[rows.units]
-    together = Rows(np.column_stack([rows.features, own]), rows.held, rows.trials, np.r_[rows.groups, np.full(7, 1)])
+    together = RegressionRows(
+        np.column_stack([rows.features, own]), rows.held, rows.trials, np.r_[rows.groups, np.full(7, 1)]
+    )
     apart, joined = grouped_logistic.fit(rows), grouped_logistic.fit(together)
     assert apart.mean == pytest.approx(joined.mean[:4], abs=1e-8)
     assert apart.intercepts == pytest.approx(joined.mean[4:], abs=1e-8)
@@ -98,7 +100,7 @@ def test_units_are_the_same_as_columns_of_their_own() -> None:
 
 def test_laplace_evidence_is_near_the_integral() -> None:
     held, trials = np.array([60.0]), np.array([100.0])
-    found = grouped_logistic.fit(Rows(np.ones((1, 1)), held, trials, np.array([0])), turns=60)
+    found = grouped_logistic.fit(RegressionRows(np.ones((1, 1)), held, trials, np.array([0])), turns=60)
     variance = found.variances[0]
 
     def joint(logit: float) -> float:

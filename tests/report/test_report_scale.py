@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fieldcheck.core.words import column_decimals, count, in_column, percent, short
 from fieldcheck.report.charts.legend import places, spread
-from fieldcheck.report.scale import Scale, linear_ticks, log_ticks, shown_range, tick_labels
+from fieldcheck.report.scale import AxisScale, linear_ticks, log_ticks, shown_range, tick_labels
 
 finite = st.floats(-1e12, 1e12)
 
@@ -43,7 +43,7 @@ def test_log_ticks_are_decades_then_finer(low: float, high: float, ticks: tuple[
 @given(values=st.lists(finite, min_size=1, max_size=8), log=st.booleans())
 def test_ticks_increase_stay_inside_and_have_different_labels(values: list[float], log: bool) -> None:
     low, high = shown_range(values, log=log)
-    ticks = Scale(low, high, 0, 100, log=log).ticks()
+    ticks = AxisScale(low, high, 0, 100, log=log).ticks()
     slack = 1e-6 * (high - low)
     assert ticks
     assert all(a < b for a, b in pairwise(ticks))
@@ -54,7 +54,7 @@ def test_ticks_increase_stay_inside_and_have_different_labels(values: list[float
 @given(values=st.lists(finite, min_size=2, max_size=20))
 def test_scale_maps_the_range_onto_its_ends(values: list[float]) -> None:
     low, high = shown_range(values)
-    scale = Scale(low, high, 300.0, 20.0)
+    scale = AxisScale(low, high, 300.0, 20.0)
     assert scale.at(low) == pytest.approx(300)
     assert scale.at(high) == pytest.approx(20)
     assert all(20 - 1e-6 <= scale.held(value) <= 300 + 1e-6 for value in values)

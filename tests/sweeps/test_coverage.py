@@ -16,7 +16,7 @@ REPETITIONS = 400
 @pytest.mark.parametrize("budget", [50, 200, 800])
 def test_intervals_hold(published_data: Path, budget: int) -> None:
     """Fails a cell whose true coverage is below about .87 (alarm 1e-6 per cell); its message names the cell."""
-    plan = bench.Plan(
+    plan = bench.Study(
         subjects=sorted((published_data / "subjects").glob("*.csv")),
         designs=("srs", "css", "ssrs", "gbs", "waves"),
         auxiliaries=("confidence", "dsa", "lsa"),
@@ -35,7 +35,7 @@ def test_intervals_hold(published_data: Path, budget: int) -> None:
 @pytest.mark.sweep
 def test_mean_coverage_is_not_below_the_promise(published_data: Path) -> None:
     """Over all subjects together the mean must reach .94 (its own Monte-Carlo error is below .002)."""
-    plan = bench.Plan(
+    plan = bench.Study(
         subjects=sorted((published_data / "subjects").glob("*.csv")),
         designs=("waves", "ssrs"),
         auxiliaries=("confidence", "lsa"),

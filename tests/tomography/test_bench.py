@@ -14,7 +14,7 @@ from fieldcheck.bench import tomography as bench
 from fieldcheck.cli.tomography import tomography
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.space import Axis, Space
-from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 KEYS = (
     *("truth", "plan", "surrogate", "inferences", "repetitions", "orders", "mse", "mae", "max_error", "within_0_1"),
@@ -22,11 +22,11 @@ KEYS = (
 )
 
 
-def truth(*levels: int) -> Truth:
+def truth(*levels: int) -> RecordedTruth:
     space = Space(tuple(Axis(f"p{at}", level) for at, level in enumerate(levels)))
     rates = 0.95 - 0.5 * (space.severities(np.arange(space.size)) / np.array(levels)).mean(axis=1)
     held = np.random.default_rng(0).random((space.size, 60)) < rates[:, None]
-    return Truth("made", space, held, guess=0.0)
+    return RecordedTruth("made", space, held, guess=0.0)
 
 
 def test_the_queries_of_the_paper() -> None:

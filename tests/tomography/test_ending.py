@@ -13,7 +13,7 @@ from fieldcheck.tomography.plans import Full, Ordered, Pairs, Spread
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.runs.ending import Ending, ending
 from fieldcheck.tomography.runs.schedule import Schedule
-from fieldcheck.tomography.runs.stopping import HalfWidth, Published, Sequence, Stopping
+from fieldcheck.tomography.runs.stopping import NarrowInterval, Published, Sequence, Stopping
 from fieldcheck.tomography.surrogates import measured_interval
 
 from .test_schedule import SPACE, played
@@ -61,7 +61,7 @@ def test_without_a_limit_nothing_is_left() -> None:
 
 def test_every_test_that_reached_its_half_width() -> None:
     """Test 0 always holds: 100 inputs. The others hold on half: 500 of 2,000 (see the test of the schedule)."""
-    found = ended(Pairs(), inputs=2_000, rule=HalfWidth(width=0.04, least=100), budget=100_000)
+    found = ended(Pairs(), inputs=2_000, rule=NarrowInterval(width=0.04, least=100), budget=100_000)
     assert found.reached is not None
     assert (found.reached.tests, found.reached.wider, found.reached.why) == (14, 0, "")
     halves = [np.ptp(measured_interval(held, seen, population=2_000)) / 2 for held, seen in ((100, 100), (250, 500))]
@@ -73,7 +73,7 @@ def test_every_test_that_reached_its_half_width() -> None:
 
 def test_a_budget_that_ended_before_the_half_width_was_reached() -> None:
     """Test 0 is content with 200 inputs; 300 for each of the others leave 100 inferences: seven or eight inputs."""
-    found = ended(Pairs(), inputs=2_000, rule=HalfWidth(width=0.02), budget=14 * 300)
+    found = ended(Pairs(), inputs=2_000, rule=NarrowInterval(width=0.02), budget=14 * 300)
     assert found.reached is not None
     assert (found.reached.tests, found.reached.wider) == (14, 13)
     assert found.reached.why == "the 4,200 inferences were spent"
@@ -96,7 +96,7 @@ def test_a_spread_plan_stops_by_the_average() -> None:
     def bands(seen: Outcomes) -> FloatArray:
         return np.asarray(np.array([0.5, 1.0, 1.5, 3.0]) / np.sqrt(len(seen)))
 
-    found = ended(Spread(), inputs=5_000, rule=HalfWidth(width=0.02), bands=bands)
+    found = ended(Spread(), inputs=5_000, rule=NarrowInterval(width=0.02), bands=bands)
     assert found.reached is not None
     assert found.reached.mean <= 0.02 < found.reached.largest
     assert found.reached.wider == 1
@@ -107,7 +107,9 @@ def test_a_spread_plan_stops_by_the_average() -> None:
     ("inputs", "budget", "told"), [(5_000, 4_500, "the 4,500 inferences were spent"), (300, None, "on every input")]
 )
 def test_a_spread_plan_that_could_not_go_on(inputs: int, budget: int | None, told: str) -> None:
-    found = ended(Spread(), inputs=inputs, budget=budget, rule=HalfWidth(width=0.001), bands=lambda seen: np.ones(2))
+    found = ended(
+        Spread(), inputs=inputs, budget=budget, rule=NarrowInterval(width=0.001), bands=lambda seen: np.ones(2)
+    )
     assert found.reached is not None
     assert found.reached.wider == 2
     assert told in found.reached.why

@@ -10,7 +10,7 @@ import pytest
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Outcomes
-from fieldcheck.tomography.runs.folder import Ledger
+from fieldcheck.tomography.runs.folder import RunFolder
 
 HEAD = {"space": ["zoom"], "seed": 1}
 
@@ -21,19 +21,19 @@ def rows(*tests: int) -> Outcomes:
 
 
 def test_parts_come_back_in_order(tmp_path: Path) -> None:
-    ledger = Ledger.create(tmp_path / "run", HEAD)
+    ledger = RunFolder.create(tmp_path / "run", HEAD)
     ledger.add(rows(3, 1), np.array([0, 1]))
     ledger.add(rows(2), np.array([5]))
-    outcomes, arrangements = Ledger.open(tmp_path / "run").read()
+    outcomes, arrangements = RunFolder.open(tmp_path / "run").read()
     assert outcomes.tests.tolist() == [3, 1, 2]
     assert arrangements is not None
     assert arrangements.tolist() == [0, 1, 5]
     assert outcomes.chance is not None
-    assert Ledger.open(tmp_path / "run").head() == HEAD
+    assert RunFolder.open(tmp_path / "run").head() == HEAD
 
 
 def test_an_unfinished_part_does_not_count(tmp_path: Path) -> None:
-    ledger = Ledger.create(tmp_path / "run", HEAD)
+    ledger = RunFolder.create(tmp_path / "run", HEAD)
     ledger.add(rows(3))
     (tmp_path / "run" / "outcomes" / ".000001").write_bytes(b"half")
     assert len(ledger.read()[0]) == 1
@@ -42,66 +42,66 @@ def test_an_unfinished_part_does_not_count(tmp_path: Path) -> None:
 
 
 def test_an_empty_run_has_no_outcomes(tmp_path: Path) -> None:
-    assert len(Ledger.create(tmp_path / "run", HEAD).read()[0]) == 0
+    assert len(RunFolder.create(tmp_path / "run", HEAD).read()[0]) == 0
 
 
 def test_a_run_without_outcomes_may_begin_again(tmp_path: Path) -> None:
-    Ledger.create(tmp_path / "run", HEAD)
-    Ledger.create(tmp_path / "run", {**HEAD, "seed": 2})
-    assert Ledger.open(tmp_path / "run").head()["seed"] == 2
+    RunFolder.create(tmp_path / "run", HEAD)
+    RunFolder.create(tmp_path / "run", {**HEAD, "seed": 2})
+    assert RunFolder.open(tmp_path / "run").head()["seed"] == 2
 
 
 def test_a_run_goes_on_only_as_it_began(tmp_path: Path) -> None:
-    Ledger.create(tmp_path / "run", HEAD).add(rows(1))
-    Ledger.create(tmp_path / "run", HEAD, resume=True)
+    RunFolder.create(tmp_path / "run", HEAD).add(rows(1))
+    RunFolder.create(tmp_path / "run", HEAD, resume=True)
     with pytest.raises(SpaceError):
-        Ledger.create(tmp_path / "run", HEAD)
+        RunFolder.create(tmp_path / "run", HEAD)
     with pytest.raises(SpaceError, match="another seed"):
-        Ledger.create(tmp_path / "run", {**HEAD, "seed": 2}, resume=True)
+        RunFolder.create(tmp_path / "run", {**HEAD, "seed": 2}, resume=True)
 
 
 def test_a_run_may_be_asked_for_more(tmp_path: Path) -> None:
     head = {**HEAD, "budget": 10, "width": None, "earlier": []}
-    Ledger.create(tmp_path / "run", head).add(rows(1))
+    RunFolder.create(tmp_path / "run", head).add(rows(1))
     for budget in (30, 30, None):
-        found = Ledger.create(tmp_path / "run", {**head, "budget": budget}, resume=True).head()
+        found = RunFolder.create(tmp_path / "run", {**head, "budget": budget}, resume=True).head()
         assert found["budget"] == budget
     assert found["earlier"] == [{"budget": 10, "width": None}, {"budget": 30, "width": None}]
     with pytest.raises(SpaceError, match="20 are fewer"):
-        Ledger.create(tmp_path / "run", {**head, "budget": 20}, resume=True)
+        RunFolder.create(tmp_path / "run", {**head, "budget": 20}, resume=True)
     with pytest.raises(SpaceError, match="holds a run"):
-        Ledger.create(tmp_path / "run", {**head, "budget": None})
-    assert Ledger.open(tmp_path / "run").head() == found
+        RunFolder.create(tmp_path / "run", {**head, "budget": None})
+    assert RunFolder.open(tmp_path / "run").head() == found
 
 
 def test_a_run_may_be_asked_for_narrower_intervals(tmp_path: Path) -> None:
     head = {**HEAD, "budget": None, "width": 0.02, "earlier": []}
-    Ledger.create(tmp_path / "run", head).add(rows(1))
+    RunFolder.create(tmp_path / "run", head).add(rows(1))
     with pytest.raises(SpaceError, match="is wider"):
-        Ledger.create(tmp_path / "run", {**head, "width": 0.03}, resume=True)
-    narrower = Ledger.create(tmp_path / "run", {**head, "width": 0.01}, resume=True)
+        RunFolder.create(tmp_path / "run", {**head, "width": 0.03}, resume=True)
+    narrower = RunFolder.create(tmp_path / "run", {**head, "width": 0.01}, resume=True)
     assert narrower.head()["earlier"] == [{"budget": None, "width": 0.02}]
 
 
 def test_what_changed_is_named(tmp_path: Path) -> None:
     head = {**HEAD, "subject": {"model": "a", "data": "b"}}
-    Ledger.create(tmp_path / "run", head).add(rows(1))
+    RunFolder.create(tmp_path / "run", head).add(rows(1))
     with pytest.raises(SpaceError, match="another data"):
-        Ledger.create(tmp_path / "run", {**head, "subject": {"model": "a", "data": "c"}}, resume=True)
+        RunFolder.create(tmp_path / "run", {**head, "subject": {"model": "a", "data": "c"}}, resume=True)
 
 
 def test_what_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(SpaceError):
-        Ledger.create(tmp_path, HEAD)
+        RunFolder.create(tmp_path, HEAD)
     with pytest.raises(SpaceError):
-        Ledger.open(tmp_path)
+        RunFolder.open(tmp_path)
     with pytest.raises(SpaceError):
-        Ledger.create(tmp_path / "notes.txt", HEAD)
+        RunFolder.create(tmp_path / "notes.txt", HEAD)
 
 
 def test_damage_is_named(tmp_path: Path) -> None:
-    ledger = Ledger.create(tmp_path / "run", HEAD)
+    ledger = RunFolder.create(tmp_path / "run", HEAD)
     for test in range(3):
         ledger.add(rows(test))
     parts = ledger.parts()

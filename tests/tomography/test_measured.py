@@ -9,7 +9,7 @@ from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.setup.subject import of_truth
-from fieldcheck.tomography.setup.truth import Truth
+from fieldcheck.tomography.setup.truth import RecordedTruth
 from fieldcheck.tomography.surrogates.measured import WithMeasured
 
 from .test_ask import TRUTH, Known
@@ -33,7 +33,7 @@ def test_measured_tests_replace_predicted_ones() -> None:
 def test_a_full_run_answers_exactly() -> None:
     space = Space((Axis("fog", 2), Axis("noise", 2)))
     held = np.random.default_rng(1).random((9, 50)) < 0.7
-    run = measure(of_truth(Truth("t", space, held)), plan=plans.build("full"), surrogate="gp")
+    run = measure(of_truth(RecordedTruth("t", space, held)), plan=plans.build("full"), surrogate="gp")
     answer = run.ask("fog >= 1")
     assert answer.robustness == pytest.approx(held[3:].mean(), abs=1e-12)
     assert answer.low == pytest.approx(answer.high)

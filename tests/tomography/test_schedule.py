@@ -13,7 +13,7 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.plans import Full, Ordered, Pairs, Random, Spread
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.runs.schedule import Schedule, Stage, ranks_of
-from fieldcheck.tomography.runs.stopping import HalfWidth
+from fieldcheck.tomography.runs.stopping import NarrowInterval
 from fieldcheck.tomography.setup.executor import orders_of
 
 SPACE = Space((Axis("a", 2), Axis("b", 2), Axis("c", 1)))
@@ -54,7 +54,7 @@ def test_parts_make_up_the_plan_wherever_it_was_stopped(plan: Full | Pairs | Spr
 
 def test_a_rule_stops_tests_one_by_one() -> None:
     """A test that always holds has a narrow interval early; one that holds half the time needs more inputs."""
-    schedule = Schedule(SPACE, 2_000, Pairs(), rule=HalfWidth(width=0.04, least=100), seed=1)
+    schedule = Schedule(SPACE, 2_000, Pairs(), rule=NarrowInterval(width=0.04, least=100), seed=1)
     seen = played(schedule)
     used = np.bincount(seen.tests, minlength=SPACE.size)
     assert used[0] == 100
@@ -67,7 +67,7 @@ def test_a_rule_stops_tests_one_by_one() -> None:
 
 
 def test_a_budget_ends_a_rule() -> None:
-    seen = played(Schedule(SPACE, 2_000, Pairs(), budget=1_234, rule=HalfWidth(width=0.01), seed=1))
+    seen = played(Schedule(SPACE, 2_000, Pairs(), budget=1_234, rule=NarrowInterval(width=0.01), seed=1))
     assert len(seen) == 1_234
 
 
@@ -78,7 +78,7 @@ def test_a_spread_plan_goes_on_until_its_bands_are_narrow() -> None:
         widths.append(len(outcomes))
         return np.full(3, 1 / np.sqrt(len(outcomes)))
 
-    schedule = Schedule(SPACE, 5_000, Spread(), rule=HalfWidth(width=0.011), seed=1, bands=bands)
+    schedule = Schedule(SPACE, 5_000, Spread(), rule=NarrowInterval(width=0.011), seed=1, bands=bands)
     seen = played(schedule)
     first, second, third = sorted(set(widths))
     # Each round asks for half of what was there; rows that came before are not run again.
@@ -121,11 +121,11 @@ def test_ranks_and_orders_are_inverse() -> None:
 
 def test_a_rule_and_an_order_do_not_go_together() -> None:
     with pytest.raises(SpaceError):
-        Schedule(SPACE, 10, Full(), rule=HalfWidth(), ordered=True)
+        Schedule(SPACE, 10, Full(), rule=NarrowInterval(), ordered=True)
 
 
 def test_a_spread_plan_ends_when_everything_was_seen() -> None:
-    schedule = Schedule(SPACE, 300, Spread(), rule=HalfWidth(width=0.001), bands=lambda seen: np.ones(1), seed=1)
+    schedule = Schedule(SPACE, 300, Spread(), rule=NarrowInterval(width=0.001), bands=lambda seen: np.ones(1), seed=1)
     seen = played(schedule)
     pairs = np.unique(np.column_stack([seen.tests, seen.inputs]), axis=0)
     assert len(pairs) == len(seen) <= SPACE.size * 300
@@ -199,7 +199,7 @@ def test_a_budget_counts_every_order_of_the_perturbations(plan: Plan) -> None:
 @pytest.mark.parametrize("budget", [None, 3_000, 12_000])
 def test_a_narrower_half_width_goes_on(budget: int | None) -> None:
     """Each test has seen the inputs that it would have seen from the start: those of the wider run come first."""
-    wide, narrow = HalfWidth(width=0.06, least=100), HalfWidth(width=0.04, least=100)
+    wide, narrow = NarrowInterval(width=0.06, least=100), NarrowInterval(width=0.04, least=100)
     first = played(Schedule(SPACE, 2_000, Pairs(), budget=budget, rule=wide, seed=1))
     schedule = Schedule(SPACE, 2_000, Pairs(), rule=narrow, seed=1, earlier=(Stage(budget, 0.06),))
     extended = played(schedule, start=first)
@@ -211,7 +211,7 @@ def test_a_narrower_half_width_goes_on(budget: int | None) -> None:
 @pytest.mark.parametrize("stage", [Stage(None, 0.014), Stage(5_000, 0.011), Stage(5_000, 0.014)])
 def test_a_spread_plan_with_a_rule_goes_on_as_if_it_had_been_begun_so(stage: Stage) -> None:
     def schedule(budget: int | None, width: float | None, *earlier: Stage) -> Schedule:
-        rule = HalfWidth(width=width or 0.011)
+        rule = NarrowInterval(width=width or 0.011)
         return Schedule(
             SPACE, 5_000, Spread(), budget=budget, rule=rule, seed=1, earlier=earlier,
             bands=lambda seen: np.full(3, 1 / np.sqrt(len(seen))),
@@ -223,8 +223,8 @@ def test_a_spread_plan_with_a_rule_goes_on_as_if_it_had_been_begun_so(stage: Sta
     assert pairs_of(played(schedule(None, 0.011, stage), start=first)) == pairs_of(whole)
 
 
-@pytest.mark.parametrize("rule", [None, HalfWidth(width=0.04, least=100)])
-def test_outcomes_of_another_plan_are_not_gone_on_with(rule: HalfWidth | None) -> None:
+@pytest.mark.parametrize("rule", [None, NarrowInterval(width=0.04, least=100)])
+def test_outcomes_of_another_plan_are_not_gone_on_with(rule: NarrowInterval | None) -> None:
     """As a version of fieldcheck that draws other inputs would have left them."""
     begun = played(Schedule(SPACE, 2_000, Pairs(), budget=5_000, rule=rule, seed=4, chunk=100), stop_after=3)
     other = Outcomes(begun.tests, (begun.inputs + 1) % 2_000, begun.held, begun.chance)
@@ -234,7 +234,7 @@ def test_outcomes_of_another_plan_are_not_gone_on_with(rule: HalfWidth | None) -
 
 def test_one_schedule_tells_runs_with_other_outcomes_apart() -> None:
     """What it keeps from call to call is about the outcomes that it was shown."""
-    schedule = Schedule(SPACE, 2_000, Pairs(), rule=HalfWidth(width=0.04, least=100), seed=1)
+    schedule = Schedule(SPACE, 2_000, Pairs(), rule=NarrowInterval(width=0.04, least=100), seed=1)
     first = played(schedule)
     none = np.zeros(0, dtype=np.int64)
     rows, _ = schedule.next(Outcomes(none, none, np.zeros(0)))

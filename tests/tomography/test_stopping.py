@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.tomography.runs.stopping import HalfWidth, Published, Sequence, inputs_used, registry
+from fieldcheck.tomography.runs.stopping import NarrowInterval, Published, Sequence, inputs_used, registry
 
 
 def batches(*held: int, size: int = 100) -> np.ndarray:
@@ -34,15 +34,15 @@ def test_a_half_width_by_hand() -> None:
     """500 of 1,000 inputs, half of them right: 1.96 sqrt(.25 / 500 · 500 / 999), a little less by Wilson's centre."""
     held = batches(50, 50, 50, 50, 50)
     half = 1.96 * np.sqrt(0.25 / 500 * 500 / 999)
-    assert HalfWidth(width=half).enough(held, 1000)
-    assert not HalfWidth(width=half * 0.99).enough(held, 1000)
+    assert NarrowInterval(width=half).enough(held, 1000)
+    assert not NarrowInterval(width=half * 0.99).enough(held, 1000)
 
 
 def test_no_test_stops_before_its_least_number_of_inputs() -> None:
     sure = np.ones(1000)
-    assert inputs_used(HalfWidth(width=0.05), sure) == 200
-    assert inputs_used(HalfWidth(width=0.05, least=0), sure) == 100
-    assert inputs_used(HalfWidth(width=0.05), sure[:150]) == 150
+    assert inputs_used(NarrowInterval(width=0.05), sure) == 200
+    assert inputs_used(NarrowInterval(width=0.05, least=0), sure) == 100
+    assert inputs_used(NarrowInterval(width=0.05), sure[:150]) == 150
 
 
 def test_everything_seen_is_enough() -> None:
@@ -52,8 +52,8 @@ def test_everything_seen_is_enough() -> None:
         assert rule.enough(batches(50, 50, 50), 300)
 
 
-@pytest.mark.parametrize("rule", [HalfWidth(width=0.04), Sequence(width=0.06)])
-def test_at_the_stop_the_truth_is_within_the_width(rule: HalfWidth | Sequence) -> None:
+@pytest.mark.parametrize("rule", [NarrowInterval(width=0.04), Sequence(width=0.06)])
+def test_at_the_stop_the_truth_is_within_the_width(rule: NarrowInterval | Sequence) -> None:
     """150 tests of 1,000 inputs. The sequence holds in 95 % for sure; Wilson's nearly: a coverage of .8 is noticed."""
     rng = np.random.default_rng(1)
     inside = 0

@@ -9,7 +9,7 @@ import pytest
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Space
-from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 SEVERITIES = np.array([[a, b] for a in range(2) for b in range(3)], dtype=np.uint8)
 HELD = np.random.default_rng(0).random((6, 11)) < 0.6
@@ -101,4 +101,4 @@ def test_what_is_no_npz_is_refused(tmp_path: Path) -> None:
 def test_a_truth_checks_itself() -> None:
     space = Space((Axis("a", 1), Axis("b", 2)))
     with pytest.raises(SpaceError):
-        Truth("a", space, HELD[:3])
+        RecordedTruth("a", space, HELD[:3])

@@ -1,0 +1,1 @@
+"""How accurate is the model in operation? Pool, auxiliary variables, design, labels, estimator, statement."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fieldcheck.bench.analysis import analyse
-from fieldcheck.bench.plan import Cell, Plan, split_specs
+from fieldcheck.bench.plan import Cell, Study, split_specs
 from fieldcheck.bench.recommend import Recommendation, recommend
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import Row
@@ -13,10 +13,10 @@ from fieldcheck.bench.shipped import compact_json, measured_rows
 __all__ = [
     "Cell",
     "CellResult",
-    "Plan",
     "Recommendation",
     "Result",
     "Row",
+    "Study",
     "analyse",
     "compact_json",
     "measured_rows",

@@ -63,7 +63,7 @@ def summary_table(rows: Sequence[Row]) -> Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class TestedConfig:
     """The tests of one configuration."""
 
     config: Config
@@ -85,7 +85,7 @@ def significance(result: Result) -> list[Exhibit]:
     return [_friedman_table(verdicts), _dunn_summary(verdicts), *matrices]
 
 
-def _verdicts(result: Result) -> list[Verdict]:
+def _verdicts(result: Result) -> list[TestedConfig]:
     found: dict[tuple[str, str, str, int], CellResult] = {tuple(one.cell): one for one in result.cells}  # type: ignore[misc]
     verdicts = []
     for config, rows in configurations(result.fair_rows()).items():
@@ -93,11 +93,11 @@ def _verdicts(result: Result) -> list[Verdict]:
         errors = np.column_stack([np.abs(member.errors) for member in members])
         if min(errors.shape) > 1:
             names = tuple(row["design"] for row in rows)
-            verdicts.append(Verdict(config, names, friedman(errors), dunn(list(errors.T))))
+            verdicts.append(TestedConfig(config, names, friedman(errors), dunn(list(errors.T))))
     return verdicts
 
 
-def _friedman_table(verdicts: Sequence[Verdict]) -> Table:
+def _friedman_table(verdicts: Sequence[TestedConfig]) -> Table:
     return Table(
         name="significance/friedman",
         title="Do the techniques differ? Friedman's test on absolute errors",
@@ -119,14 +119,14 @@ def _friedman_table(verdicts: Sequence[Verdict]) -> Table:
     )
 
 
-def _friedman_line(one: Verdict) -> tuple[str | float | int, ...]:
+def _friedman_line(one: TestedConfig) -> tuple[str | float | int, ...]:
     test = one.friedman
     best = int(np.argmin(test.mean_ranks))
     statistics = (test.statistic, test.p_value, test.f_statistic, test.f_p_value)
     return (*one.config, len(one.names), *statistics, test.mean_ranks[best], one.names[best])
 
 
-def _dunn_matrix(one: Verdict) -> Matrix:
+def _dunn_matrix(one: TestedConfig) -> Matrix:
     texts = tuple(tuple(f"{p:.2g}" for p in line) for line in one.dunn.p_value)
     return Matrix(
         name=f"significance/dunn-{slug(one.config.subject, one.config.auxiliary)}",
@@ -140,7 +140,7 @@ def _dunn_matrix(one: Verdict) -> Matrix:
     )
 
 
-def _dunn_summary(verdicts: Sequence[Verdict]) -> Matrix:
+def _dunn_summary(verdicts: Sequence[TestedConfig]) -> Matrix:
     """Over all configurations: how often the row is significantly better, less how often it is worse."""
     names = tuple(dict.fromkeys(name for one in verdicts for name in one.names))
     won, met = np.zeros((2, len(names), len(names)))

@@ -17,7 +17,7 @@ from fieldcheck.accuracy.assessment.simulate import Outcome, simulate
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.bench.offsets import OffsetBins
-from fieldcheck.bench.plan import Cell, Contender, Entry, Plan, contenders
+from fieldcheck.bench.plan import Cell, Contender, Offer, Study, contenders
 from fieldcheck.bench.result import CellResult
 from fieldcheck.bench.rows import unique
 from fieldcheck.core.errors import BenchError, DesignError
@@ -33,7 +33,7 @@ class Workshop:
     gives the same numbers in whichever workshop, and after whichever cells, it is measured.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Study) -> None:
         self.plan = plan
         self.lineup = contenders(plan)
         self._seeds = plan.seeds()
@@ -42,10 +42,10 @@ class Workshop:
         self._leaks: dict[tuple[str, str], tuple[str, ...]] = {}
         self._bins: dict[str, OffsetBins | None] = {}
 
-    def entry(self, subject: str) -> Entry:
+    def entry(self, subject: str) -> Offer:
         """What the subject offers."""
         field = self.field(subject)
-        return Entry(
+        return Offer(
             name=subject,
             size=field.frame.size,
             auxiliaries=frozenset(field.frame.auxiliary),

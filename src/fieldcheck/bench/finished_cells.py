@@ -28,7 +28,7 @@ def key_of(settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
-class Journal:
+class FinishedCells:
     """Finished cells by key; reads the file once, then only appends."""
 
     def __init__(self, path: Path) -> None:

@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Study:
     """A comparison.
 
     subjects
@@ -101,7 +101,7 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Offer:
     """What a subject offers."""
 
     name: str
@@ -133,7 +133,7 @@ def split_specs(text: str) -> tuple[str, ...]:
     return tuple(specs)
 
 
-def contenders(plan: Plan) -> tuple[Contender, ...]:
+def contenders(plan: Study) -> tuple[Contender, ...]:
     """Every technique with every auxiliary variable it can use, each once."""
     choices: Sequence[str | None] = plan.auxiliaries or (None,)
     made = [Contender.of(spec, auxiliary) for spec in plan.designs for auxiliary in choices]
@@ -141,7 +141,7 @@ def contenders(plan: Plan) -> tuple[Contender, ...]:
 
 
 def cells(
-    plan: Plan, entries: Sequence[Entry], lineup: Sequence[Contender]
+    plan: Study, entries: Sequence[Offer], lineup: Sequence[Contender]
 ) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
     """The cells in the order to run them, and notes on those left out because a subject lacks something."""
     _refuse_overspending(plan, entries)
@@ -173,7 +173,7 @@ def _refuse_twins(names: Sequence[str]) -> None:
         )
 
 
-def _refuse_overspending(plan: Plan, entries: Sequence[Entry]) -> None:
+def _refuse_overspending(plan: Study, entries: Sequence[Offer]) -> None:
     for entry in entries:
         if max(plan.budgets) > entry.size:
             raise BenchError(
@@ -183,7 +183,7 @@ def _refuse_overspending(plan: Plan, entries: Sequence[Entry]) -> None:
             )
 
 
-def _refuse_absent(entries: Sequence[Entry], lineup: Sequence[Contender], found: Sequence[Cell]) -> None:
+def _refuse_absent(entries: Sequence[Offer], lineup: Sequence[Contender], found: Sequence[Cell]) -> None:
     ran = {(cell.design, cell.auxiliary) for cell in found}
     for contender in lineup:
         if (contender.spec, contender.auxiliary) not in ran:

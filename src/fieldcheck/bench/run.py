@@ -12,8 +12,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from fieldcheck.bench.cells import Workshop
-from fieldcheck.bench.finished_cells import Journal, key_of
-from fieldcheck.bench.plan import Cell, Contender, Entry, Plan, cells
+from fieldcheck.bench.finished_cells import FinishedCells, key_of
+from fieldcheck.bench.plan import Cell, Contender, Offer, Study, cells
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import unique
 from fieldcheck.core.errors import BenchError, DesignError
@@ -23,7 +23,7 @@ Progress = Callable[[int, int, Cell], None]
 """Called after each cell with the number of finished cells, the number of all, and the cell."""
 
 
-def run(plan: Plan, *, jobs: int = 1, progress: Progress | None = None, resume: Path | str | None = None) -> Result:
+def run(plan: Study, *, jobs: int = 1, progress: Progress | None = None, resume: Path | str | None = None) -> Result:
     """Measure every cell of the plan.
 
     jobs
@@ -61,7 +61,7 @@ def _leaks(workshop: Workshop, planned: Sequence[Cell]) -> dict[tuple[str, str],
     }
 
 
-def _able(workshop: Workshop, entries: Sequence[Entry]) -> tuple[list[Contender], tuple[str, ...]]:
+def _able(workshop: Workshop, entries: Sequence[Offer]) -> tuple[list[Contender], tuple[str, ...]]:
     """The techniques that accept their auxiliary variables, and notes on those that do not."""
     able: list[Contender] = []
     notes: list[str] = []
@@ -85,7 +85,7 @@ def _collect(
     progress: Progress | None,
     resume: Path | str | None,
 ) -> dict[Cell, CellResult]:
-    journal = None if resume is None else Journal(Path(resume))
+    journal = None if resume is None else FinishedCells(Path(resume))
     keys = {} if journal is None else {cell: key_of(workshop.determinants(cell)) for cell in planned}
     known = {} if journal is None else {cell: journal.find(key) for cell, key in keys.items()}
     finished = {cell: result for cell, result in known.items() if result is not None}
@@ -151,7 +151,7 @@ _here: Workshop
 """The workshop of a worker process: opened once, so that its subjects are loaded once."""
 
 
-def _open(plan: Plan) -> None:
+def _open(plan: Study) -> None:
     global _here  # noqa: PLW0603 -- the only way to hand a worker process its state once
     _here = Workshop(plan)
 

@@ -16,7 +16,7 @@ from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
-from fieldcheck.tomography.setup.truth import Truth
+from fieldcheck.tomography.setup.truth import RecordedTruth
 from fieldcheck.tomography.surrogates import registry as surrogates
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Surrogate
 
@@ -32,7 +32,7 @@ HALF, NESTED = 2, (1, 3, 4)
 
 
 @dataclass(frozen=True)
-class Row:
+class TomographyRow:
     """One plan with one surrogate on one truth; means over the repetitions, over tests of order three and more.
 
     max_error
@@ -66,17 +66,17 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Result:
+class TomographyResult:
     """All rows of a comparison."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TomographyRow, ...]
 
     def to_json(self) -> str:
         return json.dumps({"rows": [asdict(row) for row in self.rows]}, indent=2) + "\n"
 
 
 def bench(
-    truths: Sequence[Truth],
+    truths: Sequence[RecordedTruth],
     *,
     plan_specs: Sequence[str],
     surrogate_specs: Sequence[str],
@@ -84,7 +84,7 @@ def bench(
     repetitions: int,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Result:
+) -> TomographyResult:
     """Every plan with every surrogate at every budget on every truth."""
     cells = list(product(truths, plan_specs, surrogate_specs, budgets))
     for name, registry in ((plan_specs, plans), (surrogate_specs, surrogates)):
@@ -98,7 +98,7 @@ def bench(
             if progress is not None:
                 progress(done * repetitions + repetition + 1, len(cells) * repetitions)
         rows.append(_summed_up(truth.name, plan, surrogate, repeated))
-    return Result(tuple(rows))
+    return TomographyResult(tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class _Repetition:
     seconds: float
 
 
-def _once(truth: Truth, plan: Plan, surrogate: Surrogate, budget: int | None, seed: int) -> _Repetition:
+def _once(truth: RecordedTruth, plan: Plan, surrogate: Surrogate, budget: int | None, seed: int) -> _Repetition:
     rows = plan.rows(truth.space, truth.inputs, budget=budget, seed=seed)
     outcomes = truth.measure(rows.tests, rows.inputs, chance=rows.chance)
     started = time.process_time()
@@ -127,7 +127,7 @@ def _once(truth: Truth, plan: Plan, surrogate: Surrogate, budget: int | None, se
     )
 
 
-def _query_errors(truth: Truth, fitted: FittedSurrogate) -> FloatArray:
+def _query_errors(truth: RecordedTruth, fitted: FittedSurrogate) -> FloatArray:
     found = []
     for tests in queries(truth.space):
         mean, _ = fitted.region(tests, np.full(len(tests), 1 / len(tests)))
@@ -146,14 +146,14 @@ def queries(space: Space) -> Iterator[IntArray]:
         yield np.flatnonzero((severities <= most).all(axis=1))
 
 
-def _summed_up(truth: str, plan: str, surrogate: str, repeated: Sequence[_Repetition]) -> Row:
+def _summed_up(truth: str, plan: str, surrogate: str, repeated: Sequence[_Repetition]) -> TomographyRow:
     if not repeated:
         raise BenchError("no repetition", rule="1 or more")
 
     def mean(value: Callable[[_Repetition], float]) -> float:
         return fmean(float(value(one)) for one in repeated)
 
-    return Row(
+    return TomographyRow(
         truth=truth,
         plan=plan,
         surrogate=surrogate,

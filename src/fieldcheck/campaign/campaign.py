@@ -28,7 +28,7 @@ from fieldcheck.campaign.stores import file_of, open_store
 from fieldcheck.campaign.stores.base import Event, Happening, Store
 from fieldcheck.campaign.view import Findings
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
-from fieldcheck.core.label import Answer, is_lost
+from fieldcheck.core.label import SheetLabel, is_lost
 from fieldcheck.core.measures import failure_threshold
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
@@ -202,7 +202,7 @@ class Campaign(Findings):
         typed = checked_words(str(label), "the label")
         if not typed:
             raise LabelError(f"no label for item '{item}'", rule="a label says something", hint="skip the item")
-        if is_lost(Answer(item, 0, typed), self.settings.classes):
+        if is_lost(SheetLabel(item, 0, typed), self.settings.classes):
             return self.skip(item, "" if typed.lower() in EFFORTLESS else typed, by=by, key=key)
 
         def words(entry: ItemState, by: str) -> dict[str, Any]:

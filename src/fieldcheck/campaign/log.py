@@ -25,7 +25,7 @@ LONGEST_PAUSE = 0.1
 """Seconds between two attempts, at most."""
 
 
-class Journal:
+class EventLog:
     """What happened in a campaign, over a store: all of it, or as much as was read so far.
 
     Any number of these objects, in any number of processes, may work on one store: each change names the last event

@@ -16,7 +16,7 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import sample_of
 from fieldcheck.campaign.labels import meaning
-from fieldcheck.campaign.log import Journal
+from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress, progress_of, reasons_of
 from fieldcheck.campaign.settings import Place, Settings
@@ -25,14 +25,14 @@ from fieldcheck.campaign.stores import file_of
 from fieldcheck.campaign.stores.base import Store
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import Answer
+from fieldcheck.core.label import SheetLabel
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 
 T = TypeVar("T")
 
 
-class Findings(Journal):
+class Findings(EventLog):
     """What the events of a campaign, and its pool, say. Nothing here changes it."""
 
     settings: Settings
@@ -109,22 +109,22 @@ class Findings(Journal):
             seen=state.seen,
         )
 
-    def answers(self) -> dict[str, Answer]:
+    def answers(self) -> dict[str, SheetLabel]:
         """By id, what is settled: the label that counts, or that there is none.
 
         While people disagree about an item, it has none: that must not keep the others from being counted.
         """
         return dict(self._answers(self.refresh()))
 
-    def _answers(self, state: State) -> Mapping[str, Answer]:
+    def _answers(self, state: State) -> Mapping[str, SheetLabel]:
         return self._remembered("answers", state.changed, lambda: self._make_answers(state))
 
-    def _make_answers(self, state: State) -> Mapping[str, Answer]:
+    def _make_answers(self, state: State) -> Mapping[str, SheetLabel]:
         classes = self.settings.classes
         return {
-            item.id: Answer(item.id, at, item.label, meaning(item.label, classes))
+            item.id: SheetLabel(item.id, at, item.label, meaning(item.label, classes))
             if item.verdict == "labelled"
-            else Answer(item.id, at, "skip", "lost" if item.done else "disputed")
+            else SheetLabel(item.id, at, "skip", "lost" if item.done else "disputed")
             for at, item in enumerate(state.items.values(), start=1)
             if item.done or item.verdict == "disputed"
         }

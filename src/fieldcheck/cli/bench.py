@@ -86,7 +86,7 @@ def bench(
     ] = None,
 ) -> None:
     """Compare techniques on labelled pools: error, failures found, coverage, and the statistics of the papers."""
-    plan = comparison.Plan(
+    plan = comparison.Study(
         subjects=subjects,
         designs=comparison.split_specs(design),
         auxiliaries=options.split_list(auxiliary),

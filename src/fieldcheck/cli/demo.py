@@ -42,7 +42,7 @@ def demo(
     one_each = [_campaign(field, design, seed) for design in DESIGNS]
     main = one_each[DESIGNS.index("waves")]
     show_estimate(main)
-    plan = comparison.Plan(
+    plan = comparison.Study(
         subjects=[field.pool],
         designs=DESIGNS,
         auxiliaries=["confidence"],

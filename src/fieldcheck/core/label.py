@@ -15,7 +15,7 @@ Meaning = Literal["as read", "right", "wrong", "lost", "disputed"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class SheetLabel:
     """One filled-in cell: where it stands and what it says.
 
     meant
@@ -33,7 +33,7 @@ LOST = frozenset({"skip", "skipped", "?", "unclear", "unknown", "cannot say"})
 """What people write when an item cannot be labelled."""
 
 
-def is_lost(answer: Answer, classes: Sequence[str]) -> bool:
+def is_lost(answer: SheetLabel, classes: Sequence[str]) -> bool:
     """True where the answer is that there is none, or none yet, unless it names a class."""
     if answer.meant != "as read":
         return answer.meant in ("lost", "disputed")
@@ -41,7 +41,7 @@ def is_lost(answer: Answer, classes: Sequence[str]) -> bool:
 
 
 def classification_losses(
-    answers: Sequence[Answer], predictions: Sequence[str] | None, classes: Sequence[str]
+    answers: Sequence[SheetLabel], predictions: Sequence[str] | None, classes: Sequence[str]
 ) -> tuple[list[float], tuple[str, ...]]:
     """1.0 where the model fails, one per answer, and what to tell the user.
 
@@ -58,7 +58,7 @@ def classification_losses(
 
 
 def _losses_as_read(
-    answers: Sequence[Answer], predictions: Sequence[str] | None, classes: Sequence[str]
+    answers: Sequence[SheetLabel], predictions: Sequence[str] | None, classes: Sequence[str]
 ) -> tuple[list[float], tuple[str, ...]]:
     if are_outcomes(answers, predictions, classes):
         return [0.0 if answer.text.lower() in RIGHT else 1.0 for answer in answers], ()
@@ -85,7 +85,7 @@ def spelling(classes: Sequence[str]) -> dict[str, str]:
     return alike | {name: name for name in names}
 
 
-def _refuse_digits(strange: Sequence[Answer], answers: Sequence[Answer], classes: Sequence[str]) -> None:
+def _refuse_digits(strange: Sequence[SheetLabel], answers: Sequence[SheetLabel], classes: Sequence[str]) -> None:
     """Refuse 0 and 1 beside classes with other names: they are meant as right and wrong, or the other way round."""
     if not strange or len(strange) < len(answers) or not {answer.text for answer in answers} <= PLAIN:
         return
@@ -98,7 +98,7 @@ def _refuse_digits(strange: Sequence[Answer], answers: Sequence[Answer], classes
     )
 
 
-def are_outcomes(answers: Sequence[Answer], predictions: Sequence[str] | None, classes: Sequence[str]) -> bool:
+def are_outcomes(answers: Sequence[SheetLabel], predictions: Sequence[str] | None, classes: Sequence[str]) -> bool:
     """True where the answers say right or wrong, or where one says no more than wrong."""
     if any(answer.meant == "wrong" for answer in answers):
         return True
@@ -108,7 +108,7 @@ def are_outcomes(answers: Sequence[Answer], predictions: Sequence[str] | None, c
     return predictions is None or not (words <= PLAIN or {name.lower() for name in classes} & words)
 
 
-def _strangers(strange: Sequence[Answer]) -> tuple[str, ...]:
+def _strangers(strange: Sequence[SheetLabel]) -> tuple[str, ...]:
     if not strange:
         return ()
     first, labels = strange[0], counted(len(strange), "label names", "labels name")
@@ -128,12 +128,12 @@ def plain(text: str) -> str:
     return str(int(number)) if math.isfinite(number) and number == int(number) else text
 
 
-def regression_offsets(answers: Sequence[Answer], predictions: Sequence[float]) -> list[float]:
+def regression_offsets(answers: Sequence[SheetLabel], predictions: Sequence[float]) -> list[float]:
     """Absolute error, one per answer."""
     return [abs(_number(answer) - value) for answer, value in zip(answers, predictions, strict=True)]
 
 
-def _number(answer: Answer) -> float:
+def _number(answer: SheetLabel) -> float:
     try:
         value = float(answer.text)
     except ValueError:

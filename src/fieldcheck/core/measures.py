@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fieldcheck.core.errors import LabelError, PoolError
-from fieldcheck.core.label import PLAIN, RIGHT, WRONG, Answer, classification_losses, is_lost, regression_offsets
+from fieldcheck.core.label import PLAIN, RIGHT, WRONG, SheetLabel, classification_losses, is_lost, regression_offsets
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import FloatArray, IntArray
 
@@ -20,7 +20,7 @@ def failure_threshold(pool: Pool, given: float | None) -> float:
 
 
 def losses_of(
-    answers: Mapping[str, Answer], ids: Sequence[str], pool: Pool, *, classes: Sequence[str]
+    answers: Mapping[str, SheetLabel], ids: Sequence[str], pool: Pool, *, classes: Sequence[str]
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Losses of this pool's model, one per id, and what to tell the user. nan: no label; infinite: cannot be labelled.
 
@@ -51,7 +51,7 @@ def predictions_at(pool: Pool, items: IntArray) -> tuple[str | float, ...]:
     return tuple(pool.classes[int(pool.predictions[item])] for item in items)
 
 
-def refuse_outcomes(answers: Sequence[Answer], classes: Sequence[str]) -> None:
+def refuse_outcomes(answers: Sequence[SheetLabel], classes: Sequence[str]) -> None:
     """Refuse right and wrong: they judge one model, not the item."""
     words = {answer.text.lower() for answer in answers}
     if not words or not words <= (RIGHT | WRONG) - PLAIN or {name.lower() for name in classes} & words:

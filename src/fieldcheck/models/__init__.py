@@ -9,7 +9,7 @@ from fieldcheck.models.open import open_model, registry
 from fieldcheck.models.opened import Opened, Opening, opened
 from fieldcheck.models.predictions import Predictions
 from fieldcheck.models.prepare import Preparation, Steps, steps_without_layout
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.loading import named_object, reading
 from fieldcheck.models.shared.outputs import Outputs
 from fieldcheck.models.sklearn import SklearnModel
@@ -18,9 +18,9 @@ from fieldcheck.models.transformers import TransformersModel, safe_config
 
 __all__ = [
     "Adapter",
-    "Asked",
     "CallableModel",
     "KerasModel",
+    "ModelRequest",
     "OnnxModel",
     "Opened",
     "Opening",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Run, answer, as_array
 
 
@@ -27,7 +27,7 @@ class CallableModel(Adapter):
         return callable(model) and not isinstance(model, type)
 
     @classmethod
-    def open(cls, model: object, asked: Asked) -> Self:
+    def open(cls, model: object, asked: ModelRequest) -> Self:
         if not callable(model):
             raise ModelError(f"{model!r} cannot be called", rule="a function, or package.module:name")
         draft = cls(function=model)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, as_array, cast_note, numbers
 from fieldcheck.models.shared.loading import loaded, package, reading, require_release, require_trust
 
@@ -46,7 +46,7 @@ class KerasModel(Adapter):
         return keras is not None and isinstance(model, keras.Model)
 
     @classmethod
-    def open(cls, model: object, asked: Asked) -> Self:
+    def open(cls, model: object, asked: ModelRequest) -> Self:
         keras = _keras()
         found = _load(model, trust=asked.trust) if isinstance(model, Path) else model
         entries = list(getattr(found, "inputs", None) or [])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, as_array, cast_note, in_portions, numbers
 from fieldcheck.models.shared.loading import first_line, package, reading
 
@@ -65,7 +65,7 @@ class OnnxModel(Adapter):
         return (isinstance(model, Path) and model.suffix.lower() == ".onnx") or type(model).__name__ == "ModelProto"
 
     @classmethod
-    def open(cls, model: object, asked: Asked) -> Self:
+    def open(cls, model: object, asked: ModelRequest) -> Self:
         package("onnxruntime", "onnx")
         proto, folder = (_read(model), model.parent) if isinstance(model, Path) else (model, Path())
         _check_external(proto, folder)

@@ -13,7 +13,7 @@ from fieldcheck.models.callable import CallableModel
 from fieldcheck.models.keras import KerasModel
 from fieldcheck.models.onnx import OnnxModel
 from fieldcheck.models.predictions import WORDS, Predictions
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.loading import BUILT, OBJECT, PICKLES, Weights, first_line, named_object, unpickled
 from fieldcheck.models.shared.outputs import Outputs
 from fieldcheck.models.sklearn import SklearnModel
@@ -70,7 +70,7 @@ def open_model(
     threads
         How many threads the framework may use for one batch.
     """
-    asked = Asked(task=task, outputs=outputs, layer=layer, trust=trust, batch=batch, threads=threads)
+    asked = ModelRequest(task=task, outputs=outputs, layer=layer, trust=trust, batch=batch, threads=threads)
     given = WORDS[0] if model is None else model
     subject = _resolved(given, trust=trust) if adapter != Predictions.name else given
     entry = _named(adapter, subject) if adapter else _recognised(subject)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, one_hot
 
 WORDS = ("none", "predictions")
@@ -33,7 +33,7 @@ class Predictions(Adapter):
         return isinstance(model, str) and model in WORDS
 
     @classmethod
-    def open(cls, model: object, asked: Asked) -> Self:
+    def open(cls, model: object, asked: ModelRequest) -> Self:
         """``model``: a word for nothing, or the names of the classes in the order of the columns."""
         classes = () if cls.accepts(model) else _names(model)
         if asked.batch is None or not _holds_classes(np.asarray(asked.batch), asked):
@@ -60,7 +60,7 @@ def _names(model: object) -> tuple[str, ...]:
     return tuple(map(str, model))
 
 
-def _holds_classes(batch: Array, asked: Asked) -> bool:
+def _holds_classes(batch: Array, asked: ModelRequest) -> bool:
     """Texts, or whole numbers where no regression was asked for, in a single column."""
     if asked.task == "regression" or asked.outputs != "auto" or batch.size != len(batch):
         return False

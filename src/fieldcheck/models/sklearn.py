@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, one_hot
 from fieldcheck.models.shared.loading import package, reading, require_release, require_trust
 
@@ -50,7 +50,7 @@ class SklearnModel(Adapter):
         return hasattr(model, "predict") and hasattr(model, "get_params") and not isinstance(model, type)
 
     @classmethod
-    def open(cls, model: object, asked: Asked) -> Self:
+    def open(cls, model: object, asked: ModelRequest) -> Self:
         estimator = _from_skops(model, trust=asked.trust) if isinstance(model, Path) else model
         _check_fitted(estimator)
         method = _method(estimator, asked)
@@ -94,7 +94,7 @@ class SklearnModel(Adapter):
             said.append("it gives classes only: each gets the probability 1, confidence says nothing")
         return tuple(said)
 
-    def _outputs(self, asked: Asked) -> Any:
+    def _outputs(self, asked: ModelRequest) -> Any:
         """What the method that is called gives back, unless the user says otherwise."""
         if asked.outputs != "auto":
             return asked.outputs
@@ -103,7 +103,7 @@ class SklearnModel(Adapter):
         return "probabilities" if self.method == "predict_proba" else "logits"
 
 
-def _method(estimator: Any, asked: Asked) -> Method:
+def _method(estimator: Any, asked: ModelRequest) -> Method:
     if _task(estimator) == "regression" or asked.task == "regression":
         return "predict"
     methods: tuple[Method, ...] = get_args(Method)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, as_array
 from fieldcheck.models.shared.loading import loaded, package, reading
-from fieldcheck.models.torch.layers import Place, find_layers, showing
+from fieldcheck.models.torch.layers import LayerPlace, find_layers, showing
 
 PROBE = ["one text", "another, somewhat longer text"]
 """What layers are looked for with; a classifier of texts takes any text."""
@@ -47,7 +47,7 @@ class TransformersModel(Adapter):
     network: Any
     tokenizer: Any
     limit: int
-    places: Mapping[str, Place]
+    places: Mapping[str, LayerPlace]
     reads: Reads = "first"
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -58,7 +58,7 @@ class TransformersModel(Adapter):
         return loaded("transformers") is not None and _parts(model) is not None
 
     @classmethod
-    def open(cls, model: object, asked: Asked) -> Self:
+    def open(cls, model: object, asked: ModelRequest) -> Self:
         torch = package("torch", "transformers")
         if asked.threads:
             torch.set_num_threads(asked.threads)
@@ -243,7 +243,7 @@ def _classes(config: Any) -> tuple[str, ...]:
     return () if names == made_up or len(names) < 2 else tuple(names)
 
 
-def _meaning(config: Any, asked: Asked) -> tuple[Any, Any]:
+def _meaning(config: Any, asked: ModelRequest) -> tuple[Any, Any]:
     """Task and outputs: as asked for, else as the network says."""
     if config.problem_type == "multi_label_classification" and asked.outputs == "auto":
         raise ModelError(

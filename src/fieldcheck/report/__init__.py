@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fieldcheck.files.whole import write_text
 from fieldcheck.report.bench import bench_page
-from fieldcheck.report.blocks import Answer, Card, Commands, Gallery, ImageStrip, Picture, Section, sections_of
+from fieldcheck.report.blocks import Card, Commands, Gallery, Headline, ImageStrip, Picture, Section, sections_of
 from fieldcheck.report.campaign import campaign_page
 from fieldcheck.report.charts import draw, svg_file
 from fieldcheck.report.estimate import answer_of, estimate_page, facts_of
@@ -15,10 +15,10 @@ from fieldcheck.report.tables import to_csv, to_html, to_latex
 from fieldcheck.report.tomography import tomography_page
 
 __all__ = [
-    "Answer",
     "Card",
     "Commands",
     "Gallery",
+    "Headline",
     "ImageStrip",
     "Picture",
     "Section",

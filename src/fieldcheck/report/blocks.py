@@ -10,7 +10,7 @@ from fieldcheck.core.exhibit import Exhibit, IntervalChart
 
 
 @dataclass(frozen=True)
-class Answer:
+class Headline:
     """What the reader came for.
 
     what

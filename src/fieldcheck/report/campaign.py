@@ -21,7 +21,7 @@ from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
 from fieldcheck.core.words import count, counted, percent, short
-from fieldcheck.report.blocks import Answer, Block, Card, Commands, Gallery, Section
+from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
 from fieldcheck.report.page import page
 from fieldcheck.report.thumbnail import thumbnail
@@ -105,7 +105,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
     )
 
 
-def _answer(estimate: Estimate, ruling: Ruling | None, progress: Progress, *, guarded: bool) -> Answer:
+def _answer(estimate: Estimate, ruling: Ruling | None, progress: Progress, *, guarded: bool) -> Headline:
     plain = answer_of(estimate)
     unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
     lost = tuple((name, count(number)) for name, number in unsettled if number)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
 from fieldcheck.core.words import count, percent, short
-from fieldcheck.report.blocks import Answer, Block, Section, sections_of
+from fieldcheck.report.blocks import Block, Headline, Section, sections_of
 from fieldcheck.report.page import page
 
 
@@ -31,7 +31,7 @@ def estimate_page(
     )
 
 
-def answer_of(estimate: Estimate) -> Answer:
+def answer_of(estimate: Estimate) -> Headline:
     """The estimate as the answer at the top of a page."""
     interval = estimate.interval
     chips = [
@@ -41,7 +41,7 @@ def answer_of(estimate: Estimate) -> Answer:
     ]
     if estimate.truth is not None:
         chips.append(("truth", written(estimate, estimate.truth)))
-    return Answer(
+    return Headline(
         what=f"estimated {estimate.metric}",
         number=written(estimate, estimate.value),
         bounds=_bounds(estimate),

@@ -15,7 +15,7 @@ from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.core.words import count
 from fieldcheck.report import palette, tables
-from fieldcheck.report.blocks import Answer, Block, Card, Commands, Gallery, ImageStrip, Picture, Section
+from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, ImageStrip, Picture, Section
 from fieldcheck.report.charts.canvas import slug
 from fieldcheck.report.charts.draw import PHONE, WIDE, Chart, draw, svg_file
 from fieldcheck.report.svg import clean
@@ -42,7 +42,7 @@ def page(
     title: str,
     *,
     sections: Sequence[Section] = (),
-    answer: Answer | None = None,
+    answer: Headline | None = None,
     lead: Sequence[str] = (),
     warnings: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
@@ -79,7 +79,7 @@ def _css(colours: Mapping[str, str]) -> Markup:
     return Markup(palette.variables(colours))  # noqa: S704 -- our own constants
 
 
-def _answer_picture(answer: Answer | None) -> dict[str, Markup] | None:
+def _answer_picture(answer: Headline | None) -> dict[str, Markup] | None:
     return None if answer is None or answer.chart is None else _both(answer.chart, key="answer")
 
 

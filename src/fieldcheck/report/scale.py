@@ -15,7 +15,7 @@ _FAR = 1e5  # pixels: far outside any picture, yet not too far for a renderer's 
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """Values ``low`` to ``high`` laid out from ``start`` to ``end`` (pixels; ``start`` may be the larger)."""
 
     low: float

@@ -8,7 +8,7 @@ from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
 from fieldcheck.core.space import Answer as Found
 from fieldcheck.core.versions import versions
 from fieldcheck.core.words import count, percent
-from fieldcheck.report.blocks import Answer, sections_of
+from fieldcheck.report.blocks import Headline, sections_of
 from fieldcheck.report.page import page
 
 
@@ -49,9 +49,9 @@ def tomography_page(
     )
 
 
-def _answer(found: Found) -> Answer:
+def _answer(found: Found) -> Headline:
     bounds = f"{percent(found.low)} to {percent(found.high)}"
-    return Answer(
+    return Headline(
         what=f"robustness over {found.query}",
         number=percent(found.robustness),
         bounds=bounds,

@@ -13,17 +13,17 @@ from fieldcheck.tomography.setup.executor import Executor
 from fieldcheck.tomography.setup.space_file import Recipe, read_recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe, of_truth
 from fieldcheck.tomography.setup.template import template
-from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 __all__ = [
     "Executor",
     "Plan",
     "Profile",
     "Recipe",
+    "RecordedTruth",
     "Run",
     "Stopping",
     "Subject",
-    "Truth",
     "Weakness",
     "measure",
     "of_recipe",

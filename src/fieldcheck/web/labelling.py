@@ -110,7 +110,7 @@ class Desk:
         self.watch.changed()
         return {"saved": True, "number": event.number}
 
-    def _check(self, asked: requests.Asked) -> None:
+    def _check(self, asked: requests.PageRequest) -> None:
         if asked.campaign != self.name:
             raise ElsewhereError(
                 "this page belongs to another campaign",

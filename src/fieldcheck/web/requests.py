@@ -26,7 +26,7 @@ Item = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 
 
-class Asked(BaseModel):
+class PageRequest(BaseModel):
     """Whatever the page sends says for which campaign and by whom.
 
     campaign
@@ -39,14 +39,14 @@ class Asked(BaseModel):
     by: Name
 
 
-class Next(Asked):
+class Next(PageRequest):
     """Ask for items; ``prediction`` asks for what the model said about them, too."""
 
     n: Annotated[int, Field(ge=1, le=50)] = 1
     prediction: bool = False
 
 
-class Act(Asked):
+class Act(PageRequest):
     """Something about one item."""
 
     key: Key
@@ -72,7 +72,7 @@ class Undo(Act):
     """Take back one's own label or skip."""
 
 
-class Release(Asked):
+class Release(PageRequest):
     """Give back items that were not looked at."""
 
     items: Annotated[list[Item], Field(max_length=50)]

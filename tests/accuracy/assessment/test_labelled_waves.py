@@ -17,7 +17,7 @@ from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.campaign.sheets.files import read_answers, read_pool, read_sheet, write_sheet
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import Answer
+from fieldcheck.core.label import SheetLabel
 
 SPECS = ("waves", "waves:first=20", "waves:objective=expose", "waves:objective=balanced,floor=0.4")
 BUDGET, SEED = 60, 5
@@ -65,11 +65,11 @@ def label_of(pool: fc.Pool, item: int) -> str:
     return pool.classes[int(said)] if pool.task == "classification" else repr(float(said))
 
 
-def fill(sheet: Sheet, pool: fc.Pool, *, known: Mapping[str, Answer] | None = None) -> dict[str, Answer]:
+def fill(sheet: Sheet, pool: fc.Pool, *, known: Mapping[str, SheetLabel] | None = None) -> dict[str, SheetLabel]:
     """True labels for all items that have none."""
     items = sheet.sample.to_label().tolist()
     true = {
-        name: Answer(name, at + 2, label_of(pool, item))
+        name: SheetLabel(name, at + 2, label_of(pool, item))
         for at, (name, item) in enumerate(zip(sheet.ids, items, strict=True))
     }
     return {**true, **(known or {})}
@@ -125,12 +125,12 @@ def test_waves_come_one_after_the_other() -> None:
     assert any("not asked for yet" in text for text in early.warnings)
 
 
-def wrong(sheet: Sheet, name: str) -> Answer:
+def wrong(sheet: Sheet, name: str) -> SheetLabel:
     """A label that makes the prediction of this item wrong if it was right, and right if it was wrong."""
     assert sheet.predictions is not None
     predicted = str(sheet.predictions[sheet.ids.index(name)])
     true = label_of(truth(), int(name.removeprefix("img_")))
-    return Answer(name, 0, predicted if true != predicted else next(c for c in sheet.classes if c != predicted))
+    return SheetLabel(name, 0, predicted if true != predicted else next(c for c in sheet.classes if c != predicted))
 
 
 def test_a_corrected_label_changes_the_estimate_and_not_the_sample() -> None:
@@ -155,7 +155,7 @@ def test_a_corrected_label_changes_the_estimate_and_not_the_sample() -> None:
 def test_skipped_items_are_left_out_and_both_bounds_shown() -> None:
     pool = truth()
     sheet = Sheet.draw(blank(pool), build_design("waves"), budget=BUDGET, seed=SEED)
-    skipped = {name: Answer(name, 0, "skip") for name in sheet.ids[3:6]}
+    skipped = {name: SheetLabel(name, 0, "skip") for name in sheet.ids[3:6]}
     whole = sheet.continued(blank(pool), fill(sheet, pool, known=skipped))
     assert whole.sample.complete
     found = whole.estimate(fill(whole, pool, known=skipped), blank(pool))
@@ -172,14 +172,14 @@ def test_skipped_items_are_left_out_and_both_bounds_shown() -> None:
     assert f"{worst:.1%}" in said
 
 
-def right_answer(sheet: Sheet, name: str) -> Answer:
+def right_answer(sheet: Sheet, name: str) -> SheetLabel:
     assert sheet.predictions is not None
-    return Answer(name, 0, str(sheet.predictions[sheet.ids.index(name)]))
+    return SheetLabel(name, 0, str(sheet.predictions[sheet.ids.index(name)]))
 
 
-def wrong_answer(sheet: Sheet, name: str) -> Answer:
+def wrong_answer(sheet: Sheet, name: str) -> SheetLabel:
     right = right_answer(sheet, name).text
-    return Answer(name, 0, next(c for c in sheet.classes if c != right))
+    return SheetLabel(name, 0, next(c for c in sheet.classes if c != right))
 
 
 def test_a_gap_ends_what_is_used() -> None:

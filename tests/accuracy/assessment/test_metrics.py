@@ -11,7 +11,7 @@ from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
 from fieldcheck.accuracy.assessment.scores import Score
 from fieldcheck.accuracy.assessment.simulate import play
-from fieldcheck.core.label import Answer
+from fieldcheck.core.label import SheetLabel
 
 RNG = np.random.default_rng(5)
 SIZE = 4_000
@@ -156,7 +156,7 @@ def test_true_classes_are_read_as_people_write_them() -> None:
 
     def read(*texts: str) -> list[str] | None:
         return true_classes_of(
-            labelled, pool, {name: Answer(name, 2, text) for name, text in zip("xyz", texts, strict=True)}
+            labelled, pool, {name: SheetLabel(name, 2, text) for name, text in zip("xyz", texts, strict=True)}
         )
 
     assert read("ant", "7.0", "wasp") == ["Ant", "7", "wasp"]

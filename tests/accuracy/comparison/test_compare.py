@@ -15,7 +15,7 @@ from fieldcheck.accuracy.comparison.disagreements import Contest, chances, draw
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.campaign.sheets.comparison import compare_sheet, continued, judged
 from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleError
-from fieldcheck.core.label import Answer
+from fieldcheck.core.label import SheetLabel
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.testing.statistics import assert_covers, assert_unbiased
 
@@ -212,11 +212,13 @@ def test_no_confidence_is_noticed() -> None:
     assert any("no confidence" in text for text in compare(*pools, budget=50).warnings)
 
 
-def answers_for(sheet: Sheet, pool: Pool) -> dict[str, Answer]:
+def answers_for(sheet: Sheet, pool: Pool) -> dict[str, SheetLabel]:
     """The truth, as people would write it."""
     at = pool.position_of(sheet.ids)
     words = [str(pool.target[i]) if pool.task == "regression" else pool.classes[pool.target[i]] for i in at]
-    return {name: Answer(name, line, text) for line, (name, text) in enumerate(zip(sheet.ids, words, strict=True), 2)}
+    return {
+        name: SheetLabel(name, line, text) for line, (name, text) in enumerate(zip(sheet.ids, words, strict=True), 2)
+    }
 
 
 @pytest.mark.parametrize("certify", [False, True])
@@ -269,7 +271,7 @@ def test_right_and_wrong_cannot_judge_two_models() -> None:
     pools = models()
     sheet = compare_sheet(pools, budget=30, seed=1)
     with pytest.raises(LabelError, match="says whether one model was right"):
-        judged(pools, sheet, {name: Answer(name, 2, "right") for name in sheet.ids})
+        judged(pools, sheet, {name: SheetLabel(name, 2, "right") for name in sheet.ids})
 
 
 def test_a_sheet_belongs_to_its_pools() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from fieldcheck.accuracy.auxiliary.base import AsIs, Trace
 from fieldcheck.accuracy.predict import blocks, predict
-from fieldcheck.accuracy.predict.blocks import Asked, Column, Gathered, block_size
+from fieldcheck.accuracy.predict.blocks import Column, FittedVariable, Gathered, block_size
 from fieldcheck.core.types import FloatArray
 
 from .subjects import Linear, labelled, rows
@@ -29,7 +29,7 @@ class Sums(AsIs):
 
 
 def gathered(fitted: Sums, size: int, parts: frozenset[str] = frozenset({"activations"})) -> Gathered:
-    return Gathered(Asked(fitted, parts), "classification", Column(size))
+    return Gathered(FittedVariable(fitted, parts), "classification", Column(size))
 
 
 @pytest.mark.parametrize("batch", [1, 3, 4, 7, 10, 25])
@@ -71,7 +71,7 @@ def test_texts_are_gathered_too(monkeypatch: pytest.MonkeyPatch) -> None:
         def values(self, trace: Trace) -> FloatArray:
             return np.array([len(text) for text in trace.inputs], dtype=np.float64)
 
-    one = Gathered(Asked(Lengths(), frozenset({"inputs"})), "classification", Column(5))
+    one = Gathered(FittedVariable(Lengths(), frozenset({"inputs"})), "classification", Column(5))
     for part in (["a", "bb"], ["ccc", "dddd", "eeeee"]):
         one.add(Trace("classification", np.zeros(len(part)), inputs=part))
     assert one.finish().tolist() == [1, 2, 3, 4, 5]

@@ -1,0 +1,1 @@
+"""From a labelled sample to statements: estimate, slices, metrics, stopping, forecasts, simulation."""

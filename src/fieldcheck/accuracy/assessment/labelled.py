@@ -16,7 +16,7 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import Answer, classification_losses, is_lost, regression_offsets
+from fieldcheck.core.label import SheetLabel, classification_losses, is_lost, regression_offsets
 from fieldcheck.core.measures import failure_threshold
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
@@ -143,7 +143,7 @@ class Sheet:
         )
 
     def continued(
-        self, pool: Pool, answers: Mapping[str, Answer], *, activations: npt.NDArray[Any] | None = None
+        self, pool: Pool, answers: Mapping[str, SheetLabel], *, activations: npt.NDArray[Any] | None = None
     ) -> Sheet:
         """The sheet after the design has seen these labels: for designs that learn on the way, with further items."""
         self._check_pool(pool)
@@ -160,7 +160,7 @@ class Sheet:
             pool_options=self.pool_options,
         )
 
-    def history(self, answers: Mapping[str, Answer]) -> FloatArray:
+    def history(self, answers: Mapping[str, SheetLabel]) -> FloatArray:
         """What the design may see: losses, one per item of the pool; nan: not known; infinite: not to be known."""
         offsets, _ = self.offsets(answers)
         # A label that was corrected since must not change what was drawn: the design sees what it saw then.
@@ -183,7 +183,7 @@ class Sheet:
             )
 
     def labelled(
-        self, answers: Mapping[str, Answer], pool: Pool | Frame | None = None
+        self, answers: Mapping[str, SheetLabel], pool: Pool | Frame | None = None
     ) -> tuple[Labelled, tuple[str, ...]]:
         """The sample with the labels that are there, by id, and what to tell the user about the others.
 
@@ -209,7 +209,7 @@ class Sheet:
         return self._as_labelled(sample, at_draw[~lost]), warnings
 
     def estimate(
-        self, answers: Mapping[str, Answer], pool: Pool | Frame | None = None, *, level: float = 0.95
+        self, answers: Mapping[str, SheetLabel], pool: Pool | Frame | None = None, *, level: float = 0.95
     ) -> Estimate:
         """The estimate from the labels that are there, by id; ``pool`` as for ``labelled``."""
         labelled, warnings = self.labelled(answers, pool)
@@ -223,7 +223,7 @@ class Sheet:
             warnings=(*warnings, *self._if_lost(answers, pool)),
         )
 
-    def _labels(self, answers: Mapping[str, Answer]) -> tuple[FloatArray, int, tuple[str, ...]]:
+    def _labels(self, answers: Mapping[str, SheetLabel]) -> tuple[FloatArray, int, tuple[str, ...]]:
         """How far off the model is at each usable draw (infinite: not to be known), their number, and remarks."""
         offsets, warnings = self.offsets(answers)
         place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
@@ -241,7 +241,7 @@ class Sheet:
         return frame_for(pool, self.design, None) if self.design.needs == "auxiliary" else None
 
     def if_lost(
-        self, answers: Mapping[str, Answer], pool: Pool | Frame | None = None, *, loss: float, level: float = 0.95
+        self, answers: Mapping[str, SheetLabel], pool: Pool | Frame | None = None, *, loss: float, level: float = 0.95
     ) -> Estimate:
         """The estimate if every item that nobody could label had this loss: 0 where the model is right on them."""
         at_draw, draws, _ = self._labels(answers)
@@ -249,7 +249,7 @@ class Sheet:
         labelled = self._as_labelled(sample, np.where(np.isinf(at_draw), loss, at_draw))
         return estimate(labelled, self.design, budget=self.budget, seed=self.seed, level=level, loss=self.loss)
 
-    def _if_lost(self, answers: Mapping[str, Answer], pool: Pool | Frame | None) -> tuple[str, ...]:
+    def _if_lost(self, answers: Mapping[str, SheetLabel], pool: Pool | Frame | None) -> tuple[str, ...]:
         """What the items that nobody could label may do to the estimate."""
         at_draw, draws, _ = self._labels(answers)
         if not (lost := self._lost(at_draw, draws)):
@@ -267,7 +267,7 @@ class Sheet:
         place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
         return [self.ids[place[item]] for item in items.tolist()]
 
-    def offsets(self, answers: Mapping[str, Answer]) -> tuple[FloatArray, tuple[str, ...]]:
+    def offsets(self, answers: Mapping[str, SheetLabel]) -> tuple[FloatArray, tuple[str, ...]]:
         """How far off the model is, one per item; classification: 1.0 where it fails. nan: no label, inf: lost."""
         lost = {name for name, answer in answers.items() if is_lost(answer, self.classes)}
         at = [place for place, name in enumerate(self.ids) if name in answers and name not in lost]
@@ -355,7 +355,7 @@ def _prediction(pool: Pool, item: int) -> str | float:
     return float(pool.predictions[item])  # type: ignore[index]
 
 
-def without_answer(lost: Sequence[str], answers: Mapping[str, Answer]) -> str:
+def without_answer(lost: Sequence[str], answers: Mapping[str, SheetLabel]) -> str:
     """How many items have no label to be had, and on how many of them people disagree, for messages."""
     disputed = sum(answers[name].meant == "disputed" for name in lost)
     skipped = len(lost) - disputed

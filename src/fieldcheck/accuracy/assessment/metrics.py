@@ -12,7 +12,7 @@ from fieldcheck.accuracy.assessment.confusion import Crosstab, too_few
 from fieldcheck.accuracy.assessment.scores import Metrics, Score
 from fieldcheck.accuracy.assessment.slices import Slice, slices
 from fieldcheck.core.errors import FieldcheckError, LabelError, PoolError
-from fieldcheck.core.label import Answer, are_outcomes, plain, spelling
+from fieldcheck.core.label import SheetLabel, are_outcomes, plain, spelling
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.words import counted
@@ -98,7 +98,7 @@ def _precision(row: Slice) -> Score:
     return Score("precision", row.name, row.value, row.interval, remark)
 
 
-def true_classes_of(labelled: Labelled, pool: Pool, answers: Mapping[str, Answer]) -> list[str] | None:
+def true_classes_of(labelled: Labelled, pool: Pool, answers: Mapping[str, SheetLabel]) -> list[str] | None:
     """The true class at each draw, as people wrote it; None where they wrote right or wrong."""
     given = [answers[pool.id_of(item)] for item in labelled.sample.items.tolist()]
     if pool.predictions is None or are_outcomes(given, pool.classes, pool.classes):

@@ -84,7 +84,7 @@ class Course:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Forecasts:
     """What each technique may give for each budget.
 
     relative
@@ -202,7 +202,7 @@ def plan(
     designs: Sequence[Design | str] = ("srs", "ssrs", "waves"),
     level: float = 0.95,
     labelled: Labelled | None = None,
-) -> Plan:
+) -> Forecasts:
     """What each technique may give for a budget, or needs for a half-width, as ranges; or for the usual budgets.
 
     labelled
@@ -223,7 +223,7 @@ def plan(
         _course(one, pool, outlook.seen_by(one, pool, labelled), budgets=budgets, half_width=half_width, level=level)
         for one in chosen
     )
-    return Plan(
+    return Forecasts(
         pool=pool.name,
         population=len(pool),
         level=level,

@@ -18,10 +18,10 @@ from fieldcheck.accuracy.assessment.stopping import (
     FIRST,
     HalfWidth,
     StopRule,
-    _conclude,
-    _first,
-    _until_settled,
+    concluded,
+    first_look,
     open_ended,
+    until_settled,
 )
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.errors import BudgetError, FieldcheckError
@@ -176,10 +176,10 @@ def run_until(
     looks: list[Look] = []
     for budget in _stages(design, max_labels):
         labelled = play(field, design, budget=budget, seed=seed)
-        looks += _until_settled(labelled, rule, after=looks[-1].labels if looks else 0, level=level, loss=loss)
+        looks += until_settled(labelled, rule, after=looks[-1].labels if looks else 0, level=level, loss=loss)
         if rule.settled(looks[-1]):
             break
-    at_stop = _first(labelled, looks[-1].labels)
+    at_stop = first_look(labelled, looks[-1].labels)
     found = estimate(
         at_stop,
         design,
@@ -190,7 +190,7 @@ def run_until(
         truth=field.truth,
         warnings=warnings,
     )
-    return _conclude(rule, looks, found)
+    return concluded(rule, looks, found)
 
 
 def _stages(design: Design, max_labels: int) -> list[int]:

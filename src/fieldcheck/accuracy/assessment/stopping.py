@@ -119,7 +119,7 @@ class HalfWidth:
     def read(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
         for labels in looks:
             if labels > after:
-                yield self._look(_first(labelled, labels), level=level)
+                yield self._look(first_look(labelled, labels), level=level)
 
     def _look(self, labelled: Labelled, *, level: float) -> Seen:
         if _is_srs(labelled.sample):
@@ -194,7 +194,7 @@ class Certify:
         constants = boundary(partial, population, alpha=round(1 - level, 12))
         for labels, constant in zip(looks, (*constants, 0.0), strict=False):
             if labels > after:
-                fit = estimators.Fit.of(_first(labelled, labels))
+                fit = estimators.Fit.of(first_look(labelled, labels))
                 yield labels, fit.value, group_sequential(fit, constant, level=level)
 
     def settled(self, look: Look) -> Decision | None:
@@ -263,19 +263,19 @@ def judge(
 
     A wave that is only half labelled is not looked at. Labels after the first look that decides change nothing.
     """
-    looks = _until_settled(labelled, rule, after=0, level=level, loss=loss)
+    looks = until_settled(labelled, rule, after=0, level=level, loss=loss)
     if not looks:
         raise LabelError(
             f"{counted(labelled.sample.draws, 'label')}, and the first wave is not complete",
             rule="a stop rule looks after whole waves, so that when it looks does not depend on what it sees",
             hint="label the rest of the wave",
         )
-    at_stop = _first(labelled, looks[-1].labels)
+    at_stop = first_look(labelled, looks[-1].labels)
     found = estimate(at_stop, design, budget=budget, seed=seed, level=level, loss=loss, truth=truth, warnings=warnings)
-    return _conclude(rule, looks, found)
+    return concluded(rule, looks, found)
 
 
-def _until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
+def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
     """The looks with more than ``after`` labels, up to the first that decides."""
     metric = metrics_of(labelled.task, loss)[0]
     found = []
@@ -287,7 +287,7 @@ def _until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: flo
     return found
 
 
-def _conclude(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Verdict:
+def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Verdict:
     """The verdict, with the estimate under the interval that the rule went by."""
     last = looks[-1]
     decision = rule.settled(last)
@@ -319,7 +319,7 @@ def _is_srs(sample: Sample) -> bool:
     return sample.estimator == designs.Srs.estimator
 
 
-def _first(labelled: Labelled, draws: int) -> Labelled:
+def first_look(labelled: Labelled, draws: int) -> Labelled:
     sample = labelled.sample.prefix(draws)
     return Labelled(sample, labelled.losses[:draws], labelled.failed[:draws], labelled.task)
 

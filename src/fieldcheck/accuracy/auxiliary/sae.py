@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fieldcheck.accuracy.auxiliary.base import Trace, Variable
-from fieldcheck.accuracy.auxiliary.training.autoencoder import FittedAutoencoder, Network, fit_autoencoder
+from fieldcheck.accuracy.auxiliary.training.autoencoder import Autoencoder, FittedAutoencoder, fit_autoencoder
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.types import Task
 
@@ -42,7 +42,7 @@ class Sae(Variable):
     def fit(self, reference: Trace | None, *, seed: int) -> FittedAutoencoder:
         return fit_autoencoder(self.name, reference, self._network, epochs=self.epochs, seed=seed)
 
-    def _network(self, torch: Any, columns: int) -> Network:
+    def _network(self, torch: Any, columns: int) -> Autoencoder:
         hidden = max(1, min(self.hidden, columns // 2))
         nn = torch.nn
         module = nn.Sequential(nn.Linear(columns, hidden), nn.ReLU(), nn.Linear(hidden, columns))
@@ -50,4 +50,4 @@ class Sae(Variable):
         def loss(rows: Any, noise: Any) -> Any:
             return (module(rows) - rows).square().mean()
 
-        return Network(module, loss, module)
+        return Autoencoder(module, loss, module)

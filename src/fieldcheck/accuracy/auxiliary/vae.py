@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fieldcheck.accuracy.auxiliary.base import Trace, Variable
-from fieldcheck.accuracy.auxiliary.training.autoencoder import FittedAutoencoder, Network, fit_autoencoder
+from fieldcheck.accuracy.auxiliary.training.autoencoder import Autoencoder, FittedAutoencoder, fit_autoencoder
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.types import Task
 
@@ -46,7 +46,7 @@ class Vae(Variable):
     def fit(self, reference: Trace | None, *, seed: int) -> FittedAutoencoder:
         return fit_autoencoder(self.name, reference, self._network, epochs=self.epochs, seed=seed)
 
-    def _network(self, torch: Any, columns: int) -> Network:
+    def _network(self, torch: Any, columns: int) -> Autoencoder:
         latent, nn = max(1, min(self.latent, columns // 2)), torch.nn
         encoder = nn.Sequential(nn.Linear(columns, self.hidden), nn.ReLU(), nn.Linear(self.hidden, 2 * latent))
         decoder = nn.Sequential(nn.Linear(latent, self.hidden), nn.ReLU(), nn.Linear(self.hidden, columns))
@@ -61,4 +61,4 @@ class Vae(Variable):
         def rebuilt(rows: Any) -> Any:
             return decoder(encoder(rows).chunk(2, dim=1)[0])
 
-        return Network(nn.ModuleList([encoder, decoder]), loss, rebuilt)
+        return Autoencoder(nn.ModuleList([encoder, decoder]), loss, rebuilt)

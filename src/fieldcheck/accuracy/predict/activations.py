@@ -28,7 +28,7 @@ class ActivationsFile:
             raise FieldcheckError(f"activations to {self.path} as {self.dtype}", rule="a .npy file, float16 or float32")
 
 
-class Matrix:
+class FilledRows:
     """Rows that are filled in batch by batch, on disk; its width is that of the first batch."""
 
     def __init__(self, place: Path, size: int, dtype: str) -> None:

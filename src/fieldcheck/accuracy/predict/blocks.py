@@ -40,7 +40,7 @@ BYTES = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class FittedVariable:
     """A fitted variable, and the parts of a trace that it looks at besides the predictions."""
 
     fitted: FittedAuxiliary
@@ -51,7 +51,7 @@ class Asked:
 class Gathered:
     """The values of one variable over a pool. It is given blocks of one size, whatever the size of the batches."""
 
-    asked: Asked
+    asked: FittedVariable
     task: Task
     values: Column
     _block: dict[str, Any] = field(default_factory=dict)

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary.base import Trace
-from fieldcheck.accuracy.predict.activations import Matrix
+from fieldcheck.accuracy.predict.activations import FilledRows
 from fieldcheck.accuracy.predict.batch import Runner
-from fieldcheck.accuracy.predict.blocks import Asked, Column, Gathered
+from fieldcheck.accuracy.predict.blocks import Column, FittedVariable, Gathered
 from fieldcheck.accuracy.predict.read_ahead import ahead
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.types import FloatArray
@@ -40,7 +40,7 @@ def reference_trace(runner: Runner, reference: Inputs, *, batch: int, done: Done
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptOutputs:
     """What stays of the pool.
 
     outputs
@@ -62,13 +62,13 @@ class Kept:
 def pool_pass(
     runner: Runner,
     inputs: Inputs,
-    asked: Mapping[str, Asked],
+    asked: Mapping[str, FittedVariable],
     *,
     batch: int,
     done: Done,
-    matrix: Matrix | None = None,
+    matrix: FilledRows | None = None,
     keep_outputs: bool = True,
-) -> Kept:
+) -> KeptOutputs:
     """Every item once. The memory that grows with the pool is what ``Kept`` holds; a block of each variable waits."""
     size = len(inputs)
     outputs, predictions, confidence = Column(size, SINGLE), Column(size), Column(size)
@@ -86,4 +86,4 @@ def pool_pass(
             one.add(trace)
         done(len(trace))
     finished = {name: one.finish() for name, one in values.items()}
-    return Kept(outputs.rows, predictions.rows, confidence.rows, finished)
+    return KeptOutputs(outputs.rows, predictions.rows, confidence.rows, finished)

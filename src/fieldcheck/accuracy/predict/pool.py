@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy.predict.needs import has_labels
-from fieldcheck.accuracy.predict.passes import Kept
+from fieldcheck.accuracy.predict.passes import KeptOutputs
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
@@ -20,9 +20,9 @@ from fieldcheck.sources.pools.arrays import from_arrays
 
 def as_pool(
     items: Inputs,
-    kept: Kept,
+    kept: KeptOutputs,
     *,
-    truth: Truth,
+    truth: PoolTruth,
     notes: tuple[str, ...],
 ) -> Pool:
     """The pool; confidence is a part of its own, the other auxiliary variables are columns."""
@@ -50,7 +50,7 @@ def _named(names: tuple[str, ...], codes: npt.NDArray[Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class PoolTruth:
     """The truth that goes into the pool: given, or known to the inputs; ``labels`` is None where nobody asked."""
 
     labels: Any

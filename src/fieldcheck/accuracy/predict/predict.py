@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from fieldcheck.accuracy.auxiliary.base import FittedAuxiliary
-from fieldcheck.accuracy.predict.activations import ActivationsFile, Matrix
+from fieldcheck.accuracy.predict.activations import ActivationsFile, FilledRows
 from fieldcheck.accuracy.predict.batch import Runner
-from fieldcheck.accuracy.predict.blocks import Asked
+from fieldcheck.accuracy.predict.blocks import FittedVariable
 from fieldcheck.accuracy.predict.needs import chosen, needed, said
-from fieldcheck.accuracy.predict.passes import Done, Kept, pool_pass
-from fieldcheck.accuracy.predict.pool import Truth, as_pool
-from fieldcheck.accuracy.predict.reference import Found, Study
+from fieldcheck.accuracy.predict.passes import Done, KeptOutputs, pool_pass
+from fieldcheck.accuracy.predict.pool import PoolTruth, as_pool
+from fieldcheck.accuracy.predict.reference import Found, ItemsAndReference
 from fieldcheck.accuracy.predict.second_models import extractor_for, member_for
 from fieldcheck.accuracy.predict.symmetry import Symmetry, symmetry_of
 from fieldcheck.core.errors import FieldcheckError, ModelError
@@ -88,11 +88,11 @@ def predict(  # noqa: PLR0913 -- all optional
         raise FieldcheckError(f"a batch of {batch} items", rule="at least one", hint="--batch 256")
     preparation, how = prepare or Preparation(), replace(opening or Opening(), layer=layer)
     part = ActivationsFile(Path(activations)) if isinstance(activations, (str, Path)) else activations
-    study = Study.of(inputs, reference, limit=reference_limit, seed=seed)
+    study = ItemsAndReference.of(inputs, reference, limit=reference_limit, seed=seed)
     ready = opened(model, study.items, opening=how, preparation=preparation)
     width = _width(ready, study.items)
     names, named = class_names(ready.model, study.sources(), given=classes, width=width)
-    truth = Truth(labels, study.items, names, ready.model.task)
+    truth = PoolTruth(labels, study.items, names, ready.model.task)
     truth.check()
     found = chosen(auxiliary, ready.model.task, extra=_implied(member=member, symmetry=symmetry))
     parts = needed(found, reference=False)
@@ -112,7 +112,7 @@ def predict(  # noqa: PLR0913 -- all optional
     kept, written = _run(
         replace(runner, member=second),
         study.items,
-        {name: Asked(one, found[name].needs) for name, one in fitted.items()},
+        {name: FittedVariable(one, found[name].needs) for name, one in fitted.items()},
         part=part,
         keep=keep,
         batch=batch,
@@ -146,7 +146,7 @@ def _layer(model: Model, *, wanted: bool) -> str:
 
 
 def _fitted(
-    found: Found, runner: Runner, study: Study, *, names: tuple[str, ...], batch: int, done: Done, seed: int
+    found: Found, runner: Runner, study: ItemsAndReference, *, names: tuple[str, ...], batch: int, done: Done, seed: int
 ) -> dict[str, FittedAuxiliary]:
     trace = study.trace(found, runner, names, batch=batch, done=done)
     return {name: one.fit(trace if one.needs_reference else None, seed=seed) for name, one in found.items()}
@@ -155,18 +155,18 @@ def _fitted(
 def _run(
     runner: Runner,
     items: Inputs,
-    asked: dict[str, Asked],
+    asked: dict[str, FittedVariable],
     *,
     part: ActivationsFile | None,
     keep: bool,
     batch: int,
     done: Done,
-) -> tuple[Kept, str]:
+) -> tuple[KeptOutputs, str]:
     """The pass over the pool, and what was written on the way, in words."""
     if part is None:
         return pool_pass(runner, items, asked, batch=batch, done=done, keep_outputs=keep), ""
     with whole_file(part.path) as place:
-        matrix = Matrix(place, len(items), part.dtype)
+        matrix = FilledRows(place, len(items), part.dtype)
         kept = pool_pass(runner, items, asked, batch=batch, done=done, matrix=matrix, keep_outputs=keep)
         rows, columns = matrix.close()
     return kept, f", {rows:,} x {columns:,}, {part.dtype}, in {part.path}"

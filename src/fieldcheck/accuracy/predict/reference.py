@@ -30,7 +30,7 @@ Found = dict[str, Auxiliary]
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class ItemsAndReference:
     """What the model is run on; ``notes`` are about the reference."""
 
     items: Inputs
@@ -38,7 +38,7 @@ class Study:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, inputs: Any, reference: Any, *, limit: int | None, seed: int) -> Study:
+    def of(cls, inputs: Any, reference: Any, *, limit: int | None, seed: int) -> ItemsAndReference:
         """Both opened and checked."""
         items = sources.open_inputs(inputs)
         identity.check_unique(identity.as_ids(as_column(items.ids, "id"), Origin()), Origin(file=items.name))

@@ -10,7 +10,7 @@ import numpy as np
 
 from fieldcheck.accuracy import auxiliary as variables
 from fieldcheck.accuracy.predict.batch import Second, extractor_of, member_of
-from fieldcheck.accuracy.predict.reference import Study
+from fieldcheck.accuracy.predict.reference import ItemsAndReference
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.models import Opening, Preparation, Steps, opened, steps_without_layout
@@ -23,7 +23,13 @@ BLOCK = 1_024
 
 
 def member_for(
-    given: Any, study: Study, names: tuple[str, ...], *, opening: Opening, preparation: Preparation, seed: int
+    given: Any,
+    study: ItemsAndReference,
+    names: tuple[str, ...],
+    *,
+    opening: Opening,
+    preparation: Preparation,
+    seed: int,
 ) -> tuple[Second | None, tuple[str, ...]]:
     """The member, given or trained on the reference, and what to say about it."""
     if given is None:
@@ -35,7 +41,7 @@ def member_for(
     return member_of(own.model, own.steps, names), tuple(f"member: {note}" for note in own.notes)
 
 
-def _trained(study: Study, names: tuple[str, ...], *, seed: int) -> tuple[Second, tuple[str, ...]]:
+def _trained(study: ItemsAndReference, names: tuple[str, ...], *, seed: int) -> tuple[Second, tuple[str, ...]]:
     labels = study.codes(names, "classification")
     if study.reference is None or labels is None:
         raise InputsError(

@@ -1,0 +1,1 @@
+"""Labels in and items out, one format a file."""

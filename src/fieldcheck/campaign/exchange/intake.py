@@ -14,7 +14,7 @@ from fieldcheck.campaign.sayings import EFFORTLESS, Saying
 from fieldcheck.campaign.sheets.files import find_id, spellings
 from fieldcheck.campaign.state import ItemState, Mark
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError
-from fieldcheck.core.label import Answer, is_lost
+from fieldcheck.core.label import SheetLabel, is_lost
 
 KEPT = 100
 """Faults, and disagreements, that are kept word by word; the others are counted."""
@@ -128,7 +128,7 @@ class _Sorting:
     def _read(self, entry: Entry, name: str) -> Given:
         """The line as the campaign reads it; what it cannot mean raises."""
         settings, by = self.campaign.settings, self._person(entry)
-        if entry.skipped or is_lost(Answer(name, 0, entry.text), settings.classes):
+        if entry.skipped or is_lost(SheetLabel(name, 0, entry.text), settings.classes):
             why = entry.reason or ("" if entry.text.lower() in EFFORTLESS else entry.text)
             return Given(entry.where, name, entry.text, "", by, why)
         prediction = self.campaign.prediction_of(self.items[name].position)

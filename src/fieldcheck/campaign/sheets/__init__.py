@@ -1,0 +1,1 @@
+"""A list of items in a CSV, and the questions that it asks."""

@@ -13,7 +13,7 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, draw
 from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge
 from fieldcheck.core.errors import LabelError, SampleError
-from fieldcheck.core.label import Answer
+from fieldcheck.core.label import SheetLabel
 from fieldcheck.core.measures import losses_of, predictions_at
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
@@ -58,7 +58,7 @@ def compare_sheet(
     )
 
 
-def continued(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Answer]) -> Sheet:
+def continued(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, SheetLabel]) -> Sheet:
     """The sheet with the next wave, once the last one is labelled."""
     contest = _checked(pools, sheet)
     losses, _ = _losses(contest, sheet, answers)
@@ -86,7 +86,9 @@ def continued(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Answer]
     return after
 
 
-def judged(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Answer], *, level: float = 0.95) -> Comparison:
+def judged(
+    pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, SheetLabel], *, level: float = 0.95
+) -> Comparison:
     """What the labels say: those before the first gap, and with looks after every wave those of complete waves."""
     contest, rule = _checked(pools, sheet), Rule(level, _certify(sheet))
     losses, warnings = _losses(contest, sheet, answers)
@@ -161,7 +163,7 @@ def _places(contest: Contest, sheet: Sheet) -> IntArray:
     return np.searchsorted(contest.items, sheet.sample.items)
 
 
-def _losses(contest: Contest, sheet: Sheet, answers: Mapping[str, Answer]) -> tuple[FloatArray, tuple[str, ...]]:
+def _losses(contest: Contest, sheet: Sheet, answers: Mapping[str, SheetLabel]) -> tuple[FloatArray, tuple[str, ...]]:
     losses = np.full((len(contest.pools), len(contest.items)), np.nan)
     notes: dict[str, None] = {}
     for row, pool in zip(losses, contest.pools, strict=True):

@@ -18,7 +18,7 @@ import numpy as np
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment.labelled import FORMAT, Sheet
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
-from fieldcheck.core.label import Answer
+from fieldcheck.core.label import SheetLabel
 from fieldcheck.core.pool.column import value_at
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.text import long_cells
@@ -45,7 +45,7 @@ def write_sheet(
     pool: Pool,
     *,
     show_predictions: bool = False,
-    answers: Mapping[str, Answer] | None = None,
+    answers: Mapping[str, SheetLabel] | None = None,
     remarks: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
     """The CSV file and its sidecar; each is complete or not there at all.
@@ -157,10 +157,10 @@ def read_pool(path: Path, sheet: Sheet, given: Path | None = None) -> Pool:
     return sources.load(there, **sheet.pool_options)
 
 
-def read_answers(path: Path, sheet: Sheet) -> dict[str, Answer]:
+def read_answers(path: Path, sheet: Sheet) -> dict[str, SheetLabel]:
     """The labels that are filled in, by id; rows may be in any order, and unlabelled ones may be gone."""
     known = spellings(sheet.ids)
-    found: dict[str, Answer] = {}
+    found: dict[str, SheetLabel] = {}
     for line, shown, text, _ in _rows(path):
         name = find_id(shown, known)
         if name is None:
@@ -177,7 +177,7 @@ def read_answers(path: Path, sheet: Sheet) -> dict[str, Answer]:
                 rule="one label per item",
                 hint="remove one of the lines",
             )
-        found[name] = Answer(name, line, text)
+        found[name] = SheetLabel(name, line, text)
     if not found:
         raise LabelError(
             f"{path}: no label is filled in",

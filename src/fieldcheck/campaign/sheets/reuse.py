@@ -27,7 +27,7 @@ from fieldcheck.accuracy.comparison.reuse import (
 )
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import Answer, is_lost
+from fieldcheck.core.label import SheetLabel, is_lost
 from fieldcheck.core.measures import losses_of, predictions_at, refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
@@ -54,7 +54,9 @@ class Reused:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, sheet: Sheet, answers: Mapping[str, Answer], *, old: Pool, new: Pool, labels_unseen: bool) -> Reused:
+    def of(
+        cls, sheet: Sheet, answers: Mapping[str, SheetLabel], *, old: Pool, new: Pool, labels_unseen: bool
+    ) -> Reused:
         """The labels before the first gap, with the chances that the old predictions gave these items."""
         require_unseen(labels_unseen)
         _check_sheet(sheet)
@@ -90,7 +92,7 @@ class Reused:
     def estimate(
         self,
         top: Sheet | None = None,
-        answers: Mapping[str, Answer] | None = None,
+        answers: Mapping[str, SheetLabel] | None = None,
         *,
         seed: int = 0,
         level: float = 0.95,
@@ -126,7 +128,7 @@ def _before_gap(losses: FloatArray) -> int:
     return int(gaps[0]) if len(gaps) else len(losses)
 
 
-def _lost(sheet: Sheet, answers: Mapping[str, Answer]) -> tuple[str, ...]:
+def _lost(sheet: Sheet, answers: Mapping[str, SheetLabel]) -> tuple[str, ...]:
     """What to say about old items that nobody could label; those after the first gap are not used anyway."""
     used = takewhile(lambda name: name in answers, sheet.ids)
     count = sum(is_lost(answers[name], sheet.classes) for name in used)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from fieldcheck.campaign.stores.address import parse
 from fieldcheck.campaign.stores.chain import Row
-from fieldcheck.campaign.stores.table import Ledger
+from fieldcheck.campaign.stores.table import EventTable
 from fieldcheck.core.errors import StoreError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ TABLES = (
 )
 
 
-class PostgresStore(Ledger):
+class PostgresStore(EventTable):
     """A campaign in a PostgreSQL database, which may hold many, each by its name.
 
     A connection that drops is made again, and what was under way is sent again: keys see to it that it is taken once.

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.campaign.stores.chain import Row
-from fieldcheck.campaign.stores.table import Ledger
+from fieldcheck.campaign.stores.table import EventTable
 from fieldcheck.campaign.stores.whereabouts import Whereabouts, rescue_places, whereabouts
 from fieldcheck.core.errors import StoreError
 
@@ -44,7 +44,7 @@ TABLES = (
 )
 
 
-class SqliteStore(Ledger):
+class SqliteStore(EventTable):
     """A campaign in one SQLite file: write-ahead log, every commit flushed to disk before it is acknowledged.
 
     Several processes may have it open. What is written is acknowledged only if the path still leads there: whoever

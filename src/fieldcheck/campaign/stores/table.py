@@ -14,7 +14,7 @@ from fieldcheck.core.errors import StaleError, StoreError
 T = TypeVar("T")
 
 
-class Ledger(ABC):
+class EventTable(ABC):
     """A store of one campaign in two tables: its events, and the head, which says how far they go.
 
     A subclass brings the statements and runs them. All statements take their values by name.

@@ -15,7 +15,7 @@ from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, show_table, tell
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
-from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 KEYS = (
     *("truth", "plan", "surrogate", "inferences", "mse", "max_error", "within_0_1"),
@@ -60,7 +60,7 @@ def bench(
     _deliver(result, json_file)
 
 
-def _read(path: Path, axes: int | None) -> Truth:
+def _read(path: Path, axes: int | None) -> RecordedTruth:
     truth = read_truth(path)
     return truth if axes is None else truth.along(truth.space.names[:axes])
 
@@ -76,7 +76,7 @@ def _number(word: str) -> int:
         raise SpaceError(f"--inferences '{word}'", rule="whole numbers between commas, or all") from None
 
 
-def _deliver(result: comparison.Result, json_file: Path | None) -> None:
+def _deliver(result: comparison.TomographyResult, json_file: Path | None) -> None:
     if json_file is not None and str(json_file) == "-":
         print(result.to_json(), end="")
         return

@@ -1,0 +1,1 @@
+"""The pool: its columns, ids, origin, and the frame that designs look at."""

@@ -1,0 +1,1 @@
+"""What adapters of models share."""

@@ -30,7 +30,7 @@ UNKNOWN = Head("probabilities")
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ModelRequest:
     """What the caller of ``open_model`` said; see there."""
 
     task: Task | None = None
@@ -76,7 +76,7 @@ class Adapter(ABC):
 
     @classmethod
     @abstractmethod
-    def open(cls, model: object, asked: Asked) -> Self:
+    def open(cls, model: object, asked: ModelRequest) -> Self:
         """The model, ready to respond."""
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Adapter(ABC):
         found = {name: flat(shown[name], items=items, layer=name) for name in wanted}
         return Response(self.head.outputs(raw, items), found)
 
-    def settled(self, asked: Asked) -> Self:
+    def settled(self, asked: ModelRequest) -> Self:
         """This model with its head found out, and with the layer that was asked for."""
         layer = self.layer if asked.layer in (None, "", "auto") else self._known(str(asked.layer))
         head, notes = self._decided(asked)
@@ -107,7 +107,7 @@ class Adapter(ABC):
             )
         return ready
 
-    def _decided(self, asked: Asked) -> tuple[Head, tuple[str, ...]]:
+    def _decided(self, asked: ModelRequest) -> tuple[Head, tuple[str, ...]]:
         known = stated(asked.task, asked.outputs)
         if known is not None and asked.batch is None:
             return replace(known, slack=self.slack), ()

@@ -1,0 +1,1 @@
+"""PyTorch: modules, exported graphs, layers to look into."""

@@ -15,7 +15,7 @@ LOOK = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class LayerPlace:
     """Where a layer's activations are: what module ``module`` gives back (or takes) when it runs for the n-th time."""
 
     module: Any
@@ -28,7 +28,7 @@ class Call:
     """One run of one module: copies of its first input and of its output, None for what is no tensor of numbers."""
 
     name: str
-    place: Place
+    place: LayerPlace
     given: Any
     made: Any
 
@@ -37,7 +37,7 @@ class Call:
 class Found:
     """Layers by name, from input to output; the last hidden one (empty: none), and how it was found."""
 
-    places: Mapping[str, Place]
+    places: Mapping[str, LayerPlace]
     layer: str
     note: str
 
@@ -50,12 +50,12 @@ def find_layers(module: Any, run: Callable[[], Any], *, source: Any, items: int)
     if head is None or head.given is None or _equal(head.given, source) or len(head.given) != items:
         return Found(places, "", "no hidden layer was found")
     name = _maker(calls, head) or f"{head.name}.input"
-    places.setdefault(name, Place(head.place.module, head.place.time, inward=True))
+    places.setdefault(name, LayerPlace(head.place.module, head.place.time, inward=True))
     return Found(places, name, f"the last hidden layer is '{name}', the input of '{head.name}'")
 
 
 @contextmanager
-def showing(places: Mapping[str, Place], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def showing(places: Mapping[str, LayerPlace], names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """While it lasts, the modules put the activations of the layers ``names`` into the dictionary."""
     shown: dict[str, Any] = {}
     with ExitStack() as stack:
@@ -64,7 +64,7 @@ def showing(places: Mapping[str, Place], names: Sequence[str]) -> Iterator[dict[
         yield shown
 
 
-def _keeper(name: str, place: Place, shown: dict[str, Any]) -> Callable[..., None]:
+def _keeper(name: str, place: LayerPlace, shown: dict[str, Any]) -> Callable[..., None]:
     runs = 0
 
     def keep(_: Any, given: tuple[Any, ...], made: Any) -> None:
@@ -101,7 +101,9 @@ def _recorder(name: str, part: Any, *, calls: list[Call], times: Counter[str]) -
     def record(_: Any, given: tuple[Any, ...], made: Any) -> None:
         times[name] += 1
         label = name if times[name] == 1 else f"{name}#{times[name]}"
-        calls.append(Call(label, Place(part, times[name]), _copy(given[0] if given else None), _copy(_first(made))))
+        calls.append(
+            Call(label, LayerPlace(part, times[name]), _copy(given[0] if given else None), _copy(_first(made)))
+        )
 
     return record
 

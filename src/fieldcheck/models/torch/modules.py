@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models.shared.adapter import Adapter, Asked
+from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, answer, as_array, cast_note, in_portions, numbers
 from fieldcheck.models.shared.loading import (
     SAFE,
@@ -26,7 +26,7 @@ from fieldcheck.models.shared.loading import (
     require_trust,
 )
 from fieldcheck.models.torch.graphs import Exported, Scripted
-from fieldcheck.models.torch.layers import LOOK, Place, find_layers, showing
+from fieldcheck.models.torch.layers import LOOK, LayerPlace, find_layers, showing
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".bin", ".pt2", ".ts", ".torchscript", ".safetensors")
 
@@ -53,7 +53,7 @@ class Hooked:
     """A module whose layers are read by forward hooks; one batch at a time, because hooks belong to the module."""
 
     module: Any
-    places: Mapping[str, Place]
+    places: Mapping[str, LayerPlace]
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, rows: Any, layers: tuple[str, ...]) -> tuple[Any, Mapping[str, Any]]:
@@ -90,7 +90,7 @@ class TorchModel(Adapter):
         return torch is not None and isinstance(model, (torch.nn.Module, torch.export.ExportedProgram))
 
     @classmethod
-    def open(cls, model: object, asked: Asked) -> Self:
+    def open(cls, model: object, asked: ModelRequest) -> Self:
         torch = package("torch", "torch")
         if asked.threads:
             torch.set_num_threads(asked.threads)
@@ -133,7 +133,7 @@ class TorchModel(Adapter):
         )
 
     @classmethod
-    def _of_module(cls, module: Any, asked: Asked) -> Self:
+    def _of_module(cls, module: Any, asked: ModelRequest) -> Self:
         import torch
 
         notes = _evaluating(module)

@@ -1,0 +1,1 @@
+"""Exact neighbours and densities."""

@@ -63,7 +63,7 @@ class Job:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class NearPairs:
     """Queries and runs of equal points that may be near each other.
 
     query, run
@@ -79,8 +79,8 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.query)
 
-    def where(self, chosen: npt.NDArray[Any]) -> Pairs:
-        return Pairs(self.query[chosen], self.run[chosen], self.value[chosen])
+    def where(self, chosen: npt.NDArray[Any]) -> NearPairs:
+        return NearPairs(self.query[chosen], self.run[chosen], self.value[chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +153,11 @@ class Neighbours:
             index[at, place], distance[at, place] = member[chosen], away[chosen]
         return index, distance
 
-    def _short_list(self, queries: npt.NDArray[Any], k: int, *, job: Job, buffer: SingleArray) -> Pairs:
+    def _short_list(self, queries: npt.NDArray[Any], k: int, *, job: Job, buffer: SingleArray) -> NearPairs:
         """Pairs with their distances, among them those of the k nearest points of each query."""
         packed = self.packing.packed(queries)
         least = np.full((k, len(queries)), -np.inf, dtype=np.float32)
-        pending: list[Pairs] = []
+        pending: list[NearPairs] = []
         for first, last in self._blocks(job.spans, len(queries)):
             products = self._products(first, last, packed.rows, buffer)
             top = products.max(axis=1)
@@ -185,15 +185,15 @@ class Neighbours:
 
     def _near(
         self, products: SingleArray, top: SingleArray, slack: SingleArray, *, least: SingleArray, first: int
-    ) -> Pairs:
+    ) -> NearPairs:
         """Pairs whose product may reach the least that is needed, one number per query."""
         group, query = np.nonzero((top + slack >= least) & (top > -np.inf))
         most = products[group, :, query] + slack[group, query, None]
         hit, place = np.nonzero(most >= least[query, None])
         run = self.packing.run[(first + group[hit]) * self.packing.group + place]
-        return Pairs(query[hit], run, most[hit, place]).where(run >= 0)
+        return NearPairs(query[hit], run, most[hit, place]).where(run >= 0)
 
-    def _reduced(self, pending: list[Pairs], queries: npt.NDArray[Any], k: int, *, least: SingleArray) -> Pairs:
+    def _reduced(self, pending: list[NearPairs], queries: npt.NDArray[Any], k: int, *, least: SingleArray) -> NearPairs:
         """A list that grew long, without what cannot be among the nearest: first by products, then by distances."""
         pairs = _joined(pending, least)
         if len(pairs) <= PENDING // 2:
@@ -201,9 +201,9 @@ class Neighbours:
         measured = self._measured(pairs, queries)
         chosen, _ = _first(measured.query, measured.value, self.packing.first[measured.run], k)
         kept = measured.where(chosen)
-        return Pairs(kept.query, kept.run, np.full(len(kept), np.inf, dtype=np.float32))
+        return NearPairs(kept.query, kept.run, np.full(len(kept), np.inf, dtype=np.float32))
 
-    def _measured(self, pairs: Pairs, queries: npt.NDArray[Any]) -> Pairs:
+    def _measured(self, pairs: NearPairs, queries: npt.NDArray[Any]) -> NearPairs:
         """The pairs with their distances, in double precision."""
         position, away = self.packing.first[pairs.run], np.empty(len(pairs))
         step = max(1, ELEMENTS // queries.shape[1])
@@ -211,7 +211,7 @@ class Neighbours:
             part = slice(start, start + step)
             points = self.packing.points[position[part]].astype(np.float64)
             away[part] = row_lengths(queries[pairs.query[part]] - points)
-        return Pairs(pairs.query, pairs.run, away)
+        return NearPairs(pairs.query, pairs.run, away)
 
 
 def _batches(positions: IntArray) -> Iterator[IntArray]:
@@ -227,11 +227,11 @@ def _largest(known: SingleArray, further: SingleArray, k: int) -> SingleArray:
     return np.partition(together, len(together) - k, axis=0)[len(together) - k :]
 
 
-def _joined(pending: list[Pairs], least: SingleArray) -> Pairs:
+def _joined(pending: list[NearPairs], least: SingleArray) -> NearPairs:
     """One list, without the pairs that fall short of the least by now."""
     if not pending:
-        return Pairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
-    pairs = Pairs(
+        return NearPairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    pairs = NearPairs(
         np.concatenate([part.query for part in pending]),
         np.concatenate([part.run for part in pending]),
         np.concatenate([part.value for part in pending]),

@@ -1,0 +1,1 @@
+"""Small regressions: risk, disagreement, grouped posteriors."""

@@ -16,7 +16,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class LinearPosterior:
     """Mean and covariance of the coefficients, prior variance of each group, logarithm of the evidence."""
 
     mean: FloatArray
@@ -25,7 +25,9 @@ class Posterior:
     evidence: float
 
 
-def fit(features: FloatArray, values: FloatArray, noise: FloatArray, groups: IntArray, *, turns: int = 25) -> Posterior:
+def fit(
+    features: FloatArray, values: FloatArray, noise: FloatArray, groups: IntArray, *, turns: int = 25
+) -> LinearPosterior:
     """Coefficients of the columns.
 
     values, noise
@@ -45,4 +47,4 @@ def fit(features: FloatArray, values: FloatArray, noise: FloatArray, groups: Int
     prior = prior_precision(groups, old)
     misfit = ((values - features @ mean) ** 2 / noise).sum() + np.log(2 * np.pi * noise).sum()
     evidence = -0.5 * (misfit + prior @ mean**2 - np.log(prior).sum() + determinant)
-    return Posterior(mean, covariance, old, float(evidence))
+    return LinearPosterior(mean, covariance, old, float(evidence))

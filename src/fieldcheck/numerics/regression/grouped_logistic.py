@@ -27,7 +27,7 @@ BLOCK = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RegressionRows:
     """Counts with what explains them: ``p = g + (1 - g) · sigmoid(known)``, ``g = sigmoid(logit(guess) + guessed)``.
 
     features
@@ -94,7 +94,7 @@ def guessed(logits: FloatArray, guess: float) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class LogisticPosterior:
     """What is known about the coefficients.
 
     mean, covariance
@@ -125,7 +125,9 @@ class _Step:
     log_determinant: float
 
 
-def fit(rows: Rows, *, start: FloatArray | None = None, turns: int = 30, tolerance: float = 0.02) -> Posterior:
+def fit(
+    rows: RegressionRows, *, start: FloatArray | None = None, turns: int = 30, tolerance: float = 0.02
+) -> LogisticPosterior:
     """Coefficients and prior variances.
 
     start
@@ -151,7 +153,9 @@ def fit(rows: Rows, *, start: FloatArray | None = None, turns: int = 30, toleran
     return _posterior(rows, mean, intercepts, variances)
 
 
-def _step(rows: Rows, chances: Chances, mean: FloatArray, intercepts: FloatArray, variances: FloatArray) -> _Step:
+def _step(
+    rows: RegressionRows, chances: Chances, mean: FloatArray, intercepts: FloatArray, variances: FloatArray
+) -> _Step:
     """One step of weighted least squares for coefficients and units together."""
     spread = chances.total * (1 - chances.total)
     score = (rows.held - rows.trials * chances.total) / spread
@@ -175,13 +179,13 @@ def _step(rows: Rows, chances: Chances, mean: FloatArray, intercepts: FloatArray
     )
 
 
-def _gradient(rows: Rows, known: FloatArray, guess: FloatArray) -> FloatArray:
+def _gradient(rows: RegressionRows, known: FloatArray, guess: FloatArray) -> FloatArray:
     """Of the log-likelihood in the coefficients, from its derivatives in the two sums of each row."""
     own = rows.features.shape[1] - rows.guesses
     return np.concatenate([rows.features[:, :own].T @ known, rows.features[:, own:].T @ guess])
 
 
-def _information(rows: Rows, slopes: FloatArray, guess_slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _information(rows: RegressionRows, slopes: FloatArray, guess_slopes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Information about the coefficients, and between units (rows) and coefficients (columns)."""
     width = rows.features.shape[1]
     total, cross = np.zeros((width, width)), np.zeros((rows.unit_count, width))
@@ -202,13 +206,13 @@ def _by_unit(units: IntArray, weights: FloatArray, count: int) -> npt.NDArray[np
     return csr_array(entries, shape=(count, len(units)))  # type: ignore[no-any-return]
 
 
-def _groups(rows: Rows) -> IntArray:
+def _groups(rows: RegressionRows) -> IntArray:
     """Group of each coefficient and of each unit."""
     units = np.full(rows.unit_count, int(rows.groups.max()) + 1, dtype=np.int64)
     return np.concatenate([rows.groups, units])
 
 
-def _objective(rows: Rows, mean: FloatArray, intercepts: FloatArray, variances: FloatArray) -> float:
+def _objective(rows: RegressionRows, mean: FloatArray, intercepts: FloatArray, variances: FloatArray) -> float:
     """Log-likelihood of the counts less the penalty of the prior."""
     chance = rows.chances(mean, intercepts).total
     likelihood = rows.held @ np.log(chance) + (rows.trials - rows.held) @ np.log1p(-chance)
@@ -216,7 +220,7 @@ def _objective(rows: Rows, mean: FloatArray, intercepts: FloatArray, variances: 
 
 
 def _careful(
-    rows: Rows, at: tuple[FloatArray, FloatArray], step: _Step, variances: FloatArray
+    rows: RegressionRows, at: tuple[FloatArray, FloatArray], step: _Step, variances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Where the step leads, halved until it is one upwards."""
     mean, intercepts = at
@@ -228,11 +232,13 @@ def _careful(
     return at
 
 
-def _posterior(rows: Rows, mean: FloatArray, intercepts: FloatArray, variances: FloatArray) -> Posterior:
+def _posterior(
+    rows: RegressionRows, mean: FloatArray, intercepts: FloatArray, variances: FloatArray
+) -> LogisticPosterior:
     final = _step(rows, rows.chances(mean, intercepts), mean, intercepts, variances)
     prior = prior_precision(_groups(rows), variances)
     evidence = _objective(rows, mean, intercepts, variances) + 0.5 * float(np.log(prior).sum())
-    return Posterior(
+    return LogisticPosterior(
         mean,
         final.covariance,
         intercepts,

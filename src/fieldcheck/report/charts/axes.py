@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from fieldcheck.report.scale import Scale, tick_labels
+from fieldcheck.report.scale import AxisScale, tick_labels
 from fieldcheck.report.svg import label, shorten, tag, text_width
 
 TICK = 11.0
@@ -36,7 +36,7 @@ def label_room(texts: Sequence[str], *, size: float = TICK, most: float = 160) -
     return min(max((text_width(text, size) for text in texts), default=0.0) + 1, most)
 
 
-def y_axis(plot: Plot, scale: Scale, *, title: str, wanted: int = 5) -> Markup:
+def y_axis(plot: Plot, scale: AxisScale, *, title: str, wanted: int = 5) -> Markup:
     """Grid lines with their values to the left, and the title above, where nobody has to turn their head."""
     ticks = scale.ticks(wanted)
     parts = [label(shorten(title, plot.right, size=12), x=0, y=13, full=title, class_="axis-title")]
@@ -47,7 +47,7 @@ def y_axis(plot: Plot, scale: Scale, *, title: str, wanted: int = 5) -> Markup:
     return Markup().join(parts)
 
 
-def x_axis(plot: Plot, scale: Scale, *, title: str, ticks: tuple[float, ...], grid: bool = False) -> Markup:
+def x_axis(plot: Plot, scale: AxisScale, *, title: str, ticks: tuple[float, ...], grid: bool = False) -> Markup:
     """The base line with its values and title; values that would touch the one before are left out."""
     base = tag("line", x1=plot.left, x2=plot.right, y1=plot.bottom, y2=plot.bottom, class_="axis")
     parts, free = [base], -1e9

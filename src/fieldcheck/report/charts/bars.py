@@ -15,7 +15,7 @@ from fieldcheck.report import palette
 from fieldcheck.report.charts import legend
 from fieldcheck.report.charts.axes import TICK, Plot, label_room, x_axis, x_title, y_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, canvas, listing, path
-from fieldcheck.report.scale import Scale, shown_range, tick_labels
+from fieldcheck.report.scale import AxisScale, shown_range, tick_labels
 from fieldcheck.report.svg import label, shorten, tag, text_width, wrap
 
 SQUEEZE = 12.0  # a bar invites comparing lengths, so it is only cut off where the others would vanish
@@ -33,7 +33,7 @@ class _Layout:
 
     chart: BarChart
     plot: Plot
-    value: Scale
+    value: AxisScale
     step: float
     lying: bool
 
@@ -100,10 +100,10 @@ def _range(chart: BarChart) -> tuple[float, float]:
 
 def _upright(chart: BarChart, width: float) -> _Layout:
     low, high = _range(chart)
-    left = label_room(tick_labels(Scale(low, high, 0, 1).ticks())) + 12
+    left = label_room(tick_labels(AxisScale(low, high, 0, 1).ticks())) + 12
     plot = Plot(left, 30, width - 6, 300 if width >= NARROW else 230)
     step = plot.width / max(len(chart.groups), 1)
-    return _Layout(chart, plot, Scale(low, high, plot.bottom, plot.top), step, lying=False)
+    return _Layout(chart, plot, AxisScale(low, high, plot.bottom, plot.top), step, lying=False)
 
 
 def _lying(chart: BarChart, width: float) -> _Layout:
@@ -111,7 +111,7 @@ def _lying(chart: BarChart, width: float) -> _Layout:
     step = max(26.0, 10.0 + 7.0 * len(chart.series))
     left = label_room(chart.groups, size=FONT, most=width * 0.32) + 12
     plot = Plot(left, 24, width - 14, 24 + step * max(len(chart.groups), 1))
-    return _Layout(chart, plot, Scale(low, high, plot.left, plot.right), step, lying=True)
+    return _Layout(chart, plot, AxisScale(low, high, plot.left, plot.right), step, lying=True)
 
 
 def _upright_axes(layout: _Layout) -> Iterator[Markup]:

@@ -12,7 +12,7 @@ from fieldcheck.core.exhibit import IntervalChart, IntervalRow
 from fieldcheck.core.words import MISSING, short
 from fieldcheck.report.charts.axes import Plot, label_room, x_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, arrow, canvas, listing, mark
-from fieldcheck.report.scale import Scale, padded, shown_range, usable
+from fieldcheck.report.scale import AxisScale, padded, shown_range, usable
 from fieldcheck.report.svg import label, shorten, tag, text_width
 
 NOT_TRUSTED = "not trusted"
@@ -24,7 +24,7 @@ class _Layout:
 
     chart: IntervalChart
     plot: Plot
-    x: Scale
+    x: AxisScale
     pitch: float
     compact: bool
 
@@ -53,7 +53,7 @@ def _lay_out(chart: IntervalChart, width: float) -> _Layout:
     right = width - (10 if compact else numbers + 22)
     plot = Plot(left, 24, right, 24 + pitch * max(len(chart.rows), 1) + 6)
     low, high = padded(*_range(chart), share=0.05)
-    return _Layout(chart, plot, Scale(low, high, left, right), pitch, compact)
+    return _Layout(chart, plot, AxisScale(low, high, left, right), pitch, compact)
 
 
 def _range(chart: IntervalChart) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from fieldcheck.report import palette
 from fieldcheck.report.charts import legend
 from fieldcheck.report.charts.axes import TICK, Plot, label_room, x_axis, y_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, arrow, canvas, listing, mark, path
-from fieldcheck.report.scale import Scale, padded, shown_range, tick_labels, usable
+from fieldcheck.report.scale import AxisScale, padded, shown_range, tick_labels, usable
 from fieldcheck.report.svg import label, shorten, tag
 
 MOST_END_LABELS = 14
@@ -26,8 +26,8 @@ class _Layout:
 
     chart: LineChart
     plot: Plot
-    x: Scale
-    y: Scale
+    x: AxisScale
+    y: AxisScale
     names: tuple[str, ...]
     height: float
     end_labels: bool
@@ -55,11 +55,11 @@ def _lay_out(chart: LineChart, width: float) -> _Layout:
     beside = label_room(names, size=FONT, most=150) + 42 if end_labels else 14
     below = 46 if end_labels else 52 + legend.places(names, left=0, width=width)[1]
     tall = 380.0 if width >= NARROW else 250.0 + 46
-    ticks = tick_labels(Scale(low, high, 0, 1, log=chart.y_log).ticks())
+    ticks = tick_labels(AxisScale(low, high, 0, 1, log=chart.y_log).ticks())
     plot = Plot(label_room(ticks) + 12, 30, width - beside, tall - 46)
     x_range = padded(*_x_range(chart), share=0.03, log=chart.x_log)
-    x = Scale(*x_range, plot.left, plot.right, log=chart.x_log)
-    y = Scale(low, high, plot.bottom, plot.top, log=chart.y_log)
+    x = AxisScale(*x_range, plot.left, plot.right, log=chart.x_log)
+    y = AxisScale(low, high, plot.bottom, plot.top, log=chart.y_log)
     return _Layout(chart, plot, x, y, names, plot.bottom + below, end_labels)
 
 

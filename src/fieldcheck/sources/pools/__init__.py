@@ -1,0 +1,1 @@
+"""Files and objects to pools, one format a file."""

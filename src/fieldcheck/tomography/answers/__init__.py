@@ -1,0 +1,1 @@
+"""From a run to answers: queries over regions, weak spots, independence, profiles."""

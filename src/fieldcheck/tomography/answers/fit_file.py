@@ -17,16 +17,16 @@ from fieldcheck import numerics
 from fieldcheck.core.space import Space
 from fieldcheck.core.versions import versions
 from fieldcheck.tomography import surrogates
-from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Kept, Surrogate
+from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Storable, Surrogate
 
 
 def fitted(surrogate: Surrogate, evidence: Evidence, *, seed: int, path: Path | None) -> FittedSurrogate:
     """The surrogate fitted to the evidence; read from the file if that holds this very fit, else fitted and kept there.
 
-    Kept are those that say how (``Kept``). A file that is damaged, of another version or about
+    Kept are those that say how (``Storable``). A file that is damaged, of another version or about
     other outcomes is ignored and replaced; a folder that cannot be written to is no error. Without a file it is fitted.
     """
-    if path is None or not isinstance(surrogate, Kept):
+    if path is None or not isinstance(surrogate, Storable):
         return surrogate.fit(evidence, seed=seed)
     key = _key(surrogate, evidence, seed)
     known = _read(path, key, surrogate, evidence.space)
@@ -59,7 +59,7 @@ def _code() -> str:
     return total.hexdigest()
 
 
-def _read(path: Path, key: str, surrogate: Kept, space: Space) -> FittedSurrogate | None:
+def _read(path: Path, key: str, surrogate: Storable, space: Space) -> FittedSurrogate | None:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             return surrogate.of_numbers(dict(file), space) if str(file["key"]) == key else None

@@ -20,7 +20,7 @@ from fieldcheck.tomography.plans import Spread
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.query import parse
 from fieldcheck.tomography.runs.ending import Ending, ending
-from fieldcheck.tomography.runs.folder import Ledger, space_of
+from fieldcheck.tomography.runs.folder import RunFolder, space_of
 from fieldcheck.tomography.runs.measure import Bands, Progress, Tell, carried_out, head_of
 from fieldcheck.tomography.runs.schedule import Schedule, Stage
 from fieldcheck.tomography.runs.stopping import Stopping
@@ -63,7 +63,7 @@ class Run:
     @classmethod
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
         """The run in a folder, finished or not."""
-        ledger = Ledger.open(folder)
+        ledger = RunFolder.open(folder)
         head = ledger.head()
         if lacking := NEEDED - head.keys():
             raise SpaceError(
@@ -160,7 +160,7 @@ def measure(  # noqa: PLR0913 -- all optional
     if budget is None and rule is None and isinstance(plan, Spread):
         budget = plan.usual
     head = head_of(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered)
-    ledger = None if folder is None else Ledger.create(folder, head, resume=resume)
+    ledger = None if folder is None else RunFolder.create(folder, head, resume=resume)
     schedule = Schedule(
         subject.space,
         subject.inputs,

@@ -1,0 +1,1 @@
+"""How plausible perturbed inputs still are, one score a file."""

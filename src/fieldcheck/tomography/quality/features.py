@@ -61,7 +61,7 @@ class OnnxFeatures:
 
     @classmethod
     def open(cls, path: Path) -> OnnxFeatures:
-        return cls(models.OnnxModel.open(path, models.Asked(task="regression", outputs="values")))
+        return cls(models.OnnxModel.open(path, models.ModelRequest(task="regression", outputs="values")))
 
     def __call__(self, images: Any) -> FloatArray:
         parts = (self._run(images[at : at + self.batch]) for at in range(0, len(images), self.batch))

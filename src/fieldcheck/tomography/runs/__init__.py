@@ -1,0 +1,1 @@
+"""Measuring, resumable: schedule, stopping, the folder of a run."""

@@ -48,13 +48,13 @@ NOUNS = {
 
 
 @dataclass(frozen=True)
-class Ledger:
+class RunFolder:
     """One run's folder."""
 
     folder: Path
 
     @classmethod
-    def create(cls, folder: str | Path, head: Mapping[str, Any], *, resume: bool = False) -> Ledger:
+    def create(cls, folder: str | Path, head: Mapping[str, Any], *, resume: bool = False) -> RunFolder:
         """A new folder; with ``resume`` one that is there already, if it was begun with the same head.
 
         It may have had a smaller budget or a wider half-width: the head then tells what was asked for before.
@@ -74,7 +74,7 @@ class Ledger:
         return ledger
 
     @classmethod
-    def open(cls, folder: str | Path) -> Ledger:
+    def open(cls, folder: str | Path) -> RunFolder:
         """The folder of a run that was begun."""
         ledger = cls(Path(folder))
         if not ledger._head.exists():

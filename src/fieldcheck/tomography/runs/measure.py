@@ -12,7 +12,7 @@ from fieldcheck.core.space import Outcomes
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.plans.base import Plan
-from fieldcheck.tomography.runs.folder import Ledger, space_record
+from fieldcheck.tomography.runs.folder import RunFolder, space_record
 from fieldcheck.tomography.runs.schedule import Schedule
 from fieldcheck.tomography.runs.stopping import Stopping, width_of
 from fieldcheck.tomography.setup.subject import Subject
@@ -32,7 +32,7 @@ LOOKED_AT = 1_000
 
 
 def carried_out(
-    schedule: Schedule, subject: Subject, ledger: Ledger | None, progress: Progress | None
+    schedule: Schedule, subject: Subject, ledger: RunFolder | None, progress: Progress | None
 ) -> tuple[Outcomes, IntArray | None]:
     """All outcomes, those that the ledger has already first, and their arrangements where order matters."""
     outcomes, arrangements = (_EMPTY, None) if ledger is None else ledger.read()

@@ -18,7 +18,7 @@ from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.tomography.plans import Spread
 from fieldcheck.tomography.plans.base import Plan, Rows, joined
-from fieldcheck.tomography.runs.stopping import HalfWidth, Stopping, reached, width_of, with_width
+from fieldcheck.tomography.runs.stopping import NarrowInterval, Stopping, reached, width_of, with_width
 
 FIRST = 4_000
 """Rows before the bands of a spread plan are looked at for the first time."""
@@ -199,7 +199,7 @@ class Schedule:
 
     def _widening(self, outcomes: Outcomes) -> tuple[Rows, int]:
         """Each round of a spread plan adds half of what was there, until the bands are narrow enough."""
-        if not isinstance(self.rule, HalfWidth) or self.bands is None:
+        if not isinstance(self.rule, NarrowInterval) or self.bands is None:
             raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
         begun, number, wanted = 0, 0, FIRST
         while begun < self.most:

@@ -33,7 +33,7 @@ class Stopping(Protocol):
 
 
 @dataclass(frozen=True)
-class HalfWidth:
+class NarrowInterval:
     """Stop once the interval of the test is narrow: Wilson's, corrected for the share of the data that was seen.
 
     With at least ``least`` inputs the looks before hardly harm: the width is nearly fixed by then, not the rate.
@@ -110,7 +110,7 @@ class Published:
 registry: Registry[Stopping] = Registry(
     "stopping rule",
     "fieldcheck.stopping",
-    HalfWidth,
+    NarrowInterval,
     Sequence,
     Published,
     error=SpaceError,
@@ -120,17 +120,17 @@ registry: Registry[Stopping] = Registry(
 
 def width_of(rule: Stopping | None) -> float | None:
     """The half-width that a rule waits for; None where it waits for something else."""
-    return rule.width if isinstance(rule, HalfWidth | Sequence) else None
+    return rule.width if isinstance(rule, NarrowInterval | Sequence) else None
 
 
 def reached(rule: Stopping | None, held: FloatArray, population: int) -> float:
     """The half-width of a test by now; nan where the rule waits for something else."""
-    return rule.reached(held, population) if isinstance(rule, HalfWidth | Sequence) else math.nan
+    return rule.reached(held, population) if isinstance(rule, NarrowInterval | Sequence) else math.nan
 
 
 def with_width(rule: Stopping, width: float | None) -> Stopping:
     """The same rule, waiting for another half-width."""
-    return replace(rule, width=width) if isinstance(rule, HalfWidth | Sequence) and width is not None else rule
+    return replace(rule, width=width) if isinstance(rule, NarrowInterval | Sequence) and width is not None else rule
 
 
 def inputs_used(rule: Stopping, held: FloatArray) -> int:

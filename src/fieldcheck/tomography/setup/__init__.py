@@ -1,0 +1,1 @@
+"""From a space file to a subject that can be measured."""

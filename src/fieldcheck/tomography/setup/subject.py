@@ -22,7 +22,7 @@ from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.checks import against, label, tolerance
 from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond
 from fieldcheck.tomography.setup.space_file import Recipe
-from fieldcheck.tomography.setup.truth import Truth, read_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 Measure = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
 """From tests, inputs and arrangements, one per row, to whether the check holds: 1.0 or 0.0."""
@@ -55,7 +55,7 @@ class Subject:
     executor: Executor | None = None
 
 
-def of_truth(truth: Truth) -> Subject:
+def of_truth(truth: RecordedTruth) -> Subject:
     """A recorded truth as a subject; the order of perturbations is the recorded one."""
 
     def measure(tests: IntArray, inputs: IntArray, arrangements: IntArray | None) -> FloatArray:

@@ -20,7 +20,7 @@ COLUMNS = "tests, perturbations, correct (bits), inputs, labels"
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class RecordedTruth:
     """All outcomes of a space.
 
     held
@@ -57,7 +57,7 @@ class Truth:
         """The outcomes of some tests on some inputs, row by row."""
         return Outcomes(tests, inputs, self.held[tests, inputs].astype(np.float64), chance)
 
-    def along(self, names: Sequence[str]) -> Truth:
+    def along(self, names: Sequence[str]) -> RecordedTruth:
         """The truth of a smaller space: these perturbations in this order, the others at 0."""
         unknown = [name for name in names if name not in self.space]
         if unknown:
@@ -66,10 +66,10 @@ class Truth:
         smaller = Space(tuple(self.space.axes[axis] for axis in at))
         severities = np.zeros((smaller.size, len(self.space.axes)), dtype=np.int64)
         severities[:, at] = smaller.severities(np.arange(smaller.size))
-        return Truth(self.name, smaller, self.held[self.space.numbers(severities)], self.labels, self.guess)
+        return RecordedTruth(self.name, smaller, self.held[self.space.numbers(severities)], self.labels, self.guess)
 
 
-def read_truth(path: str | Path) -> Truth:
+def read_truth(path: str | Path) -> RecordedTruth:
     """The truth in an npz file: severities of all ``tests``, names of ``perturbations``, ``correct`` as packed bits.
 
     ``inputs`` (their number), ``labels`` and ``classes`` (the number of classes) may be missing. Nothing is unpickled.
@@ -86,7 +86,7 @@ def read_truth(path: str | Path) -> Truth:
     return _truth(place, columns)
 
 
-def _truth(place: Path, columns: dict[str, npt.NDArray[Any]]) -> Truth:
+def _truth(place: Path, columns: dict[str, npt.NDArray[Any]]) -> RecordedTruth:
     severities = np.asarray(columns["tests"], dtype=np.int64)
     if severities.ndim != 2 or not severities.size:
         raise SpaceError(f"{place}: tests of shape {severities.shape}", rule="one row per test, one column each")
@@ -103,7 +103,7 @@ def _truth(place: Path, columns: dict[str, npt.NDArray[Any]]) -> Truth:
         )
     labels = columns.get("labels")
     classes = int(columns["classes"]) if np.ndim(columns.get("classes", [])) == 0 else 0
-    return Truth(
+    return RecordedTruth(
         place.stem,
         space,
         held[np.argsort(numbers)],

@@ -63,7 +63,7 @@ Numbers = Mapping[str, npt.NDArray[Any]]
 
 
 @runtime_checkable
-class Kept(Surrogate, Protocol):
+class Storable(Surrogate, Protocol):
     """A surrogate whose fits can be kept in a file, so that the next question need not wait for the fit."""
 
     def numbers_of(self, fitted: FittedSurrogate) -> Numbers | None:

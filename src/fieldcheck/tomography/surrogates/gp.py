@@ -12,7 +12,7 @@ from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics.regression.grid_features import GridFeatures, rbf_features
-from fieldcheck.numerics.regression.grouped_linear import Posterior, fit
+from fieldcheck.numerics.regression.grouped_linear import LinearPosterior, fit
 from fieldcheck.tomography.surrogates.base import Evidence
 from fieldcheck.tomography.surrogates.counts import Counts
 from fieldcheck.tomography.surrogates.smooth import SmoothFit
@@ -68,7 +68,7 @@ class Gp:
 
 def smoothed(
     counts: Counts, features: int, *, lengths: tuple[float, ...] = LENGTHS
-) -> tuple[GridFeatures, Posterior, float]:
+) -> tuple[GridFeatures, LinearPosterior, float]:
     """Basis, coefficients and length scale of the process with the most evidence."""
     found = [(*_fitted(counts, features, length), length) for length in lengths]
     return max(found, key=lambda one: one[1].evidence)
@@ -81,7 +81,7 @@ def smoother(counts: Counts, features: int = 300) -> Callable[[IntArray], FloatA
     return lambda tests: np.clip(predictor.means(tests), 0.0, 1.0)
 
 
-def _fitted(counts: Counts, features: int, length: float) -> tuple[GridFeatures, Posterior]:
+def _fitted(counts: Counts, features: int, length: float) -> tuple[GridFeatures, LinearPosterior]:
     positions = [np.linspace(0, WIDTH, size) for size in counts.space.shape]
     basis = rbf_features(positions, lengths=[length] * len(positions), count=features)
     columns = _columns(basis, counts.space.severities(counts.tests))
@@ -103,7 +103,7 @@ class _Predictor:
 
     space: Space
     basis: GridFeatures
-    posterior: Posterior
+    posterior: LinearPosterior
 
     def everywhere(self) -> FloatArray:
         grid = self.posterior.mean[0] + self.basis.expand(self.posterior.mean[1:])

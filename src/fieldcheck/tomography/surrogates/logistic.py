@@ -14,7 +14,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.regression.grid_features import GridFeatures
-from fieldcheck.numerics.regression.grouped_logistic import Posterior, fit
+from fieldcheck.numerics.regression.grouped_logistic import LogisticPosterior, fit
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Numbers
 from fieldcheck.tomography.surrogates.regression.basis import Basis
 from fieldcheck.tomography.surrogates.regression.data import DEEP, RegressionData
@@ -158,7 +158,7 @@ def _spaced(at: FloatArray, effect: FloatArray) -> FloatArray:
 
 def _best_length(data: RegressionData, positions: Sequence[FloatArray]) -> tuple[float, FloatArray]:
     """The length with the most evidence, from the middle as long as it rises, and the prior variances there."""
-    found: dict[int, Posterior] = {}
+    found: dict[int, LogisticPosterior] = {}
 
     def evidence(at: int) -> float:
         if not 0 <= at < len(LENGTHS):

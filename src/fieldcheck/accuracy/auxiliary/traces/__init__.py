@@ -1,0 +1,1 @@
+"""What auxiliary variables share that look at traces of a model."""

@@ -1,0 +1,1 @@
+"""What auxiliary variables share that train something small of their own."""

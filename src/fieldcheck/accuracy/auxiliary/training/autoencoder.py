@@ -29,7 +29,7 @@ HELD_OUT = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Autoencoder:
     """An autoencoder.
 
     module
@@ -51,7 +51,7 @@ class FittedAutoencoder(AsIs):
 
     name: str
     scaling: Scaling
-    network: Network
+    network: Autoencoder
 
     def values(self, trace: Trace) -> FloatArray:
         rows = self.scaling.rows(needed(trace, "inputs", by=self.name), by=self.name)
@@ -65,7 +65,7 @@ class FittedAutoencoder(AsIs):
 
 
 def fit_autoencoder(
-    name: str, reference: Trace | None, build: Callable[[Any, int], Network], *, epochs: int, seed: int
+    name: str, reference: Trace | None, build: Callable[[Any, int], Autoencoder], *, epochs: int, seed: int
 ) -> FittedAutoencoder:
     """Train on the inputs of the reference.
 
@@ -102,7 +102,9 @@ class _Rows:
         return self.torch.from_numpy(self.scaling.rows(self.inputs[np.sort(positions)], by=self.name))
 
 
-def _train(torch: Any, network: Network, rows: _Rows, *, epochs: int, rng: np.random.Generator) -> tuple[int, float]:
+def _train(
+    torch: Any, network: Autoencoder, rows: _Rows, *, epochs: int, rng: np.random.Generator
+) -> tuple[int, float]:
     """Adam until the validation loss stops falling; the best weights stay. Epochs that were run, and that loss."""
     order = rng.permutation(len(rows))
     held = max(1, len(rows) // HELD_OUT)
@@ -122,7 +124,7 @@ def _train(torch: Any, network: Network, rows: _Rows, *, epochs: int, rng: np.ra
     return epoch, best
 
 
-def _one_epoch(network: Network, optimiser: Any, rows: _Rows, order: IntArray, *, noise: Any) -> None:
+def _one_epoch(network: Autoencoder, optimiser: Any, rows: _Rows, order: IntArray, *, noise: Any) -> None:
     network.module.train()
     for start in range(0, len(order), BATCH):
         optimiser.zero_grad()
@@ -130,7 +132,7 @@ def _one_epoch(network: Network, optimiser: Any, rows: _Rows, order: IntArray, *
         optimiser.step()
 
 
-def _validation(torch: Any, network: Network, rows: _Rows, check: IntArray) -> float:
+def _validation(torch: Any, network: Autoencoder, rows: _Rows, check: IntArray) -> float:
     """Mean loss; the same random numbers every time."""
     network.module.eval()
     noise, total = seeded(torch, 0), 0.0

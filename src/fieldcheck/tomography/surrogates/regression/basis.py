@@ -9,7 +9,7 @@ import numpy as np
 
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics.regression.grid_features import GridFeatures, rbf_features
-from fieldcheck.numerics.regression.grouped_logistic import Rows
+from fieldcheck.numerics.regression.grouped_logistic import RegressionRows
 from fieldcheck.tomography.surrogates.regression.data import MOST_CLASSES, RegressionData
 
 
@@ -56,14 +56,16 @@ class Basis:
         levels = [np.eye(size)[severities[:, axis]] for axis, size in enumerate(self.smooth.shape)]
         return np.column_stack([np.ones(len(severities)), self.smooth.rows(severities), *levels])
 
-    def rows(self, data: RegressionData) -> Rows:
+    def rows(self, data: RegressionData) -> RegressionRows:
         parts = [self.shared(data.severities)]
         if self.classes:
             terms = (self.bends.rows(data.severities), self.guesses.rows(data.severities))
             parts += [_per_class(one, data.classes, self.classes) for one in terms]
         guesses = self.classes * len(self.guesses)
         columns = np.column_stack(parts)
-        return Rows(columns, data.held, data.trials, self.groups(), data.units, data.unit_count, guesses, data.guess)
+        return RegressionRows(
+            columns, data.held, data.trials, self.groups(), data.units, data.unit_count, guesses, data.guess
+        )
 
     def groups(self) -> IntArray:
         own = (self.classes * len(self.bends), self.classes * len(self.guesses))
