@@ -124,6 +124,8 @@ class State:
         Of the people who did something, in order of time.
     pools
         Where the pool was moved to, in order of time.
+    invited
+        By name, the fingerprint of the token in a person's link; empty where it was revoked.
     """
 
     settings: Settings
@@ -135,6 +137,7 @@ class State:
     closed: bool = False
     names: tuple[str, ...] = ()
     pools: tuple[Place, ...] = ()
+    invited: Mapping[str, str] = field(default_factory=dict)
 
     def person(self, name: str) -> str:
         """Somebody's name as it was spelt first."""
@@ -167,7 +170,7 @@ class _Folding:
         self.state, self.items, self.seen = state, dict(state.items), dict(state.seen)
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools = list(state.draws), list(state.pools)
-        self.names = dict.fromkeys(state.names)
+        self.names, self.invited = dict.fromkeys(state.names), state.invited
         self.steps: dict[Happening, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -177,6 +180,7 @@ class _Folding:
             "flagged": self.flagged,
             "retracted": self.retracted,
             "moved": self.moved,
+            "invited": self.invite,
             "closed": self.close,
         }
 
@@ -199,6 +203,7 @@ class _Folding:
             self.closed,
             tuple(self.names),
             tuple(self.pools),
+            self.invited,
         )
 
     def drawn(self, event: Event) -> None:
@@ -239,6 +244,10 @@ class _Folding:
 
     def moved(self, event: Event) -> None:
         self.pools.append(Place(event.data["pool_file"], event.data["pool_beside"]))
+
+    def invite(self, event: Event) -> None:
+        self.names.setdefault(event.data["person"])
+        self.invited = {**self.invited, event.data["person"]: event.data["digest"]}
 
     def close(self, event: Event) -> None:
         self.closed = True

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 Happening = Literal[
-    "created", "drawn", "leased", "released", "labelled", "skipped", "flagged", "retracted", "moved", "closed"
+    "created",
+    "drawn",
+    "leased",
+    "released",
+    "labelled",
+    "skipped",
+    "flagged",
+    "retracted",
+    "moved",
+    "invited",
+    "closed",
 ]
 
 
