@@ -81,7 +81,7 @@ def test_a_campaign_hides_its_own_auxiliary_variable(tmp_path: Path) -> None:
         y_pred=["x", "y"] * 10, metadata={"doubt": np.arange(20) / 20, "city": ["Graz"] * 20}, name="cities"
     )
     campaign = Campaign.create(tmp_path / "c.db", items, "sups:auxiliary=doubt", budget=5)
-    assert content_of(campaign, items, 0).pairs == (("city", "Graz"),)
+    assert campaign.view.content(0).pairs == (("city", "Graz"),)
     assert dict(content_of("", items, 0).pairs).keys() == {"doubt", "city"}
     campaign.disconnect()
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import Combined, registry
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of
 from fieldcheck.campaign.picture import COLOUR_TYPES, png, shades, upright
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
@@ -99,31 +99,20 @@ class Content:
         return self.data if self.path is None else self.path.read_bytes()
 
 
-class WithItems(Protocol):
-    """What knows where the items are: a campaign."""
-
-    @property
-    def items_folder(self) -> Path | None: ...
-
-    @property
-    def design(self) -> Design: ...
-
-
-def content_of(items: WithItems | str | Path, pool: Pool, position: int) -> Content:
+def content_of(items: str | Path, pool: Pool, position: int, *, hidden: Collection[str] = ()) -> Content:
     """What to show of the item at a position of the pool.
 
     items
-        A campaign; or a folder with the items' files; or an .npy or .npz file with one image per item, in the order of
-        the pool. Empty: there are none.
+        A folder with the items' files; or an .npy or .npz file with one image per item, in the order of the pool.
+        Empty: there are none.
+    hidden
+        Further columns that are left out, in small letters.
 
     A file that is named by the id, or by a column such as ``path`` or ``image``, is shown where it lies inside the
     folder; else the one column that is named as texts are; else the other columns. The truth, the prediction, the
     confidence and auxiliary variables are left out: they would bias whoever labels.
     """
-    if isinstance(items, (str, Path)):
-        return _content(str(items), pool, position, hidden=HIDDEN)
-    used = auxiliary_of(items.design).lower().split("+")
-    return _content(str(items.items_folder or ""), pool, position, hidden=HIDDEN.union(used))
+    return _content(str(items), pool, position, hidden=HIDDEN.union(hidden))
 
 
 def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -> Content:

@@ -88,7 +88,7 @@ class CampaignLabels:
 
     @property
     def design(self) -> Design:
-        return self.campaign.design
+        return self.campaign.view.design
 
     @property
     def loss(self) -> Loss:
@@ -106,10 +106,10 @@ class CampaignLabels:
         return self.campaign.pool
 
     def answers(self) -> Mapping[str, SheetLabel]:
-        return self.campaign.answers()
+        return self.campaign.view.answers()
 
     def labelled(self) -> Labelled:
-        return self.campaign.labelled()[0]
+        return self.campaign.view.labelled()[0]
 
     def estimate(self, level: float) -> Estimate:
         return self.campaign.estimate(level=level)

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-Happening = Literal[
+EventKind = Literal[
     "created", "drawn", "leased", "released", "labelled", "skipped", "flagged", "retracted", "moved", "closed"
 ]
 
 
-HAPPENINGS: tuple[Happening, ...] = get_args(Happening)
+EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened; nothing about it ever changes.
 
@@ -27,20 +27,28 @@ class Event:
     item
         Id of the item, where it is about one.
     by
-        Name of the annotator, where it is somebody's doing.
+        Name of the annotator, where it is one's doing.
     at
         When: seconds since 1970, UTC.
     data
         The rest, as plain JSON values.
     """
 
-    kind: Happening
+    kind: EventKind
     key: str
     item: str = ""
     by: str = ""
     at: float = 0.0
     data: Mapping[str, Any] = field(default_factory=dict)
     number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """How far a campaign was when its state was kept: the number of the last event, and the state as text."""
+
+    number: int
+    text: str
 
 
 @runtime_checkable
@@ -64,6 +72,18 @@ class Store(Protocol):
 
     def read(self, after: int = 0) -> list[Event]:
         """Events with a number above ``after``, in order."""
+        ...
+
+    def find(self, what: str | int) -> Event | None:
+        """The event with this key, or with this number."""
+        ...
+
+    def bookmark(self) -> Bookmark | None:
+        """The last one that was kept, if it is whole and the chain of events leads through it."""
+        ...
+
+    def keep(self, bookmark: Bookmark) -> None:
+        """Keep a bookmark instead of the last one."""
         ...
 
     def close(self) -> None: ...
