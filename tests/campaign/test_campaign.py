@@ -369,7 +369,8 @@ class Rushed:
     def __init__(self, place: Path, times: int) -> None:
         self.inner, self.times, self.place = open_store(place), times, str(place)
         self.read, self.close, self.find = self.inner.read, self.inner.close, self.inner.find
-        self.bookmark, self.keep = self.inner.bookmark, self.inner.keep
+        self.bookmark, self.keep, self.path = self.inner.bookmark, self.inner.keep, self.inner.path
+        self.name = self.inner.name
 
     def append(self, events: list[fc.campaign.Event], *, seen: int) -> list[object]:  # type: ignore[name-defined]
         if self.times:

@@ -13,7 +13,6 @@ from typing import TypeVar
 
 from fieldcheck.campaign.kept_state import as_text, from_text
 from fieldcheck.campaign.state import State, fold
-from fieldcheck.campaign.stores import file_of
 from fieldcheck.campaign.stores.base import Bookmark, Event, Store
 from fieldcheck.core.errors import CampaignError, LabelError, StaleError, StoreError
 
@@ -69,7 +68,7 @@ class EventLog:
     @property
     def file(self) -> Path | None:
         """The file that it is kept in, where it is one."""
-        return file_of(self._store)
+        return self._store.path
 
     def events(self) -> tuple[Event, ...]:
         """All that happened, read again from the first on, and checked."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
 
 EventKind = Literal[
     "created", "drawn", "leased", "released", "labelled", "skipped", "flagged", "retracted", "moved", "closed"
@@ -53,10 +54,20 @@ class Bookmark:
 
 @runtime_checkable
 class Store(Protocol):
-    """Where one campaign is kept."""
+    """Where one campaign is kept; it is made from an address."""
+
+    name: ClassVar[str]
+    """The scheme of its addresses."""
 
     place: str
-    """The file or URL, without its password: for messages."""
+    """The file or address, without its password: for messages."""
+
+    def __init__(self, place: str, *, create: bool = False) -> None: ...
+
+    @property
+    def path(self) -> Path | None:
+        """The file, where it is one: what a campaign names may lie beside it."""
+        ...
 
     def append(self, events: Sequence[Event], *, seen: int) -> list[Event]:
         """Store events, all or none, and return them numbered, when they are on disk.

@@ -66,6 +66,8 @@ class PostgresStore(EventTable):
     A connection that drops is made again, and what was under way is sent again: keys see to it that it is taken once.
     """
 
+    name: ClassVar[str] = "postgresql"
+
     HEAD: ClassVar[str] = "SELECT number, digest FROM fieldcheck_campaigns WHERE name = :campaign FOR UPDATE"
     SINCE: ClassVar[str] = (
         "SELECT c.number, c.digest, e.number, key, kind, item, annotator, at, data, e.digest "
@@ -92,8 +94,10 @@ class PostgresStore(EventTable):
         "DO UPDATE SET number = :number, text = :text, seal = :seal"
     )
 
-    def __init__(self, url: str, *, create: bool = False) -> None:
-        self._address = parse(url)
+    path = None
+
+    def __init__(self, place: str, *, create: bool = False) -> None:
+        self._address = parse(place)
         super().__init__(self._address.shown)
         with self._translated():
             self._connection: Connection | None = self._connect()

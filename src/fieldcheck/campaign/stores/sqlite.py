@@ -55,6 +55,8 @@ class SqliteStore(EventTable):
     that does not lock files, SQLite cannot keep its promise: use PostgreSQL there.
     """
 
+    name: ClassVar[str] = "sqlite"
+
     HEAD: ClassVar[str] = "SELECT number, digest FROM head"
     SINCE: ClassVar[str] = (
         "SELECT head.number, head.digest, e.number, key, kind, item, annotator, at, data, e.digest "
@@ -69,9 +71,9 @@ class SqliteStore(EventTable):
     BOOKMARK: ClassVar[str] = "SELECT number, text, seal FROM bookmark"
     KEEP: ClassVar[str] = "INSERT OR REPLACE INTO bookmark VALUES (1, :number, :text, :seal)"
 
-    def __init__(self, path: str | Path, *, create: bool = False) -> None:
-        self.path = Path(path)
-        super().__init__(str(path))
+    def __init__(self, place: str | Path, *, create: bool = False) -> None:
+        self.path: Path = Path(place)
+        super().__init__(str(place))
         self._absolute = self.path.absolute()
         self._seen: Whereabouts | None = None
         self._rescued: Path | None = None
