@@ -248,7 +248,7 @@ def test_another_check_does_not_go_on(network: Path, measured: Path, run: Run) -
 
 def test_a_perturbation_of_ones_own(network: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "stripes.py").write_text(
-        "from fieldcheck import perturbations\n"
+        "from fieldcheck.tomography import perturbations\n"
         "@perturbations.register('blackout', kind='image', levels=2)\n"
         "def blackout(image, severity, rng):\n"
         "    image[: 4 * severity] = 0\n"

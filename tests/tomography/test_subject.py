@@ -29,7 +29,7 @@ apply = "rowmodel:dim"
 
 MODULE = """
 import numpy as np
-from fieldcheck import perturbations
+from fieldcheck.tomography import perturbations
 
 @perturbations.register("dim", kind="row", levels=2)
 def dim(row, severity, rng):
