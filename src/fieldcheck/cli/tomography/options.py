@@ -22,7 +22,7 @@ QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A region: 'zoom
 
 SurrogateName = Annotated[
     str | None,
-    typer.Option("--surrogate", help="Predict the rest with another one: logistic; see `tomography list surrogates`."),
+    typer.Option("--surrogate", help="Predict the rest with another one; see `tomography list surrogates`."),
 ]
 
 

@@ -39,9 +39,7 @@ def run(
     half_width: Annotated[
         float | None, typer.Option(min=0.001, max=0.5, help="Instead: until intervals are this narrow: 0.02.")
     ] = None,
-    plan: Annotated[
-        str | None, typer.Option(help="Which tests: pairs:share=0.05; see `tomography list plans`.")
-    ] = None,
+    plan: Annotated[str | None, typer.Option(help="As pairs:share=0.05; see `tomography list plans`.")] = None,
     stop: Annotated[str | None, typer.Option(help="Rule of --half-width; see `tomography list rules`.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was stopped, or extend a finished one.")
