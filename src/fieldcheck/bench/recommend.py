@@ -20,7 +20,7 @@ from fieldcheck.bench.ranking import (
     mse_ratio,
 )
 from fieldcheck.bench.result import plain
-from fieldcheck.bench.rows import ACCURATE, COUNTED, NONE, Row, accuracy_level, budgets_of
+from fieldcheck.bench.rows import ACCURATE, COUNTED, NONE, Row, accuracy_level, budgets_of, contestant
 from fieldcheck.core.errors import BenchError
 
 Objective = Literal["estimate", "expose", "balanced"]
@@ -73,7 +73,7 @@ class Standing:
     worst_coverage: float
 
     def __str__(self) -> str:
-        return self.design if self.auxiliary == NONE else f"{self.design} with {self.auxiliary}"
+        return contestant(self.design, self.auxiliary)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def bench(
         typer.Option(
             "--tables",
             metavar="FOLDER",
-            help="Write every table as CSV and LaTeX, figures as SVG, and all repetitions.",
+            help="Write every table and figure as CSV and LaTeX, figures as SVG too, and all repetitions.",
         ),
     ] = None,
     resume: Annotated[
@@ -129,12 +129,11 @@ def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | 
 
 def _write_tables(folder: Path, result: comparison.Result, exhibits: Sequence[Exhibit]) -> None:
     report.write_text(folder / "repetitions.csv", result.repetitions_csv())
-    for exhibit in exhibits:
+    for exhibit in (*exhibits, *comparison.evidence(result)):
         stem = exhibit.name.replace("/", "_").replace(" ", "_")
-        if isinstance(exhibit, Table):
-            report.write_text(folder / f"{stem}.csv", report.to_csv(exhibit))
-            report.write_text(folder / f"{stem}.tex", report.to_latex(exhibit))
-        else:
+        report.write_text(folder / f"{stem}.csv", report.to_csv(report.tabulated(exhibit, exact=True)))
+        report.write_text(folder / f"{stem}.tex", report.to_latex(report.tabulated(exhibit)))
+        if not isinstance(exhibit, Table):
             report.write_text(folder / f"{stem}.svg", report.svg_file(exhibit))
     tell(f"tables, figures and all repetitions: {folder}")
 

@@ -11,7 +11,7 @@ from fieldcheck.report.estimate import answer_of, estimate_page, facts_of
 from fieldcheck.report.junit import junit_error, junit_xml
 from fieldcheck.report.page import page
 from fieldcheck.report.png import grey_png
-from fieldcheck.report.tables import to_csv, to_html, to_latex
+from fieldcheck.report.tables import tabulated, to_csv, to_html, to_latex
 from fieldcheck.report.tomography import tomography_page
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "page",
     "sections_of",
     "svg_file",
+    "tabulated",
     "to_csv",
     "to_html",
     "to_latex",
