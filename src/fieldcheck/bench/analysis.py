@@ -10,6 +10,7 @@ import numpy as np
 
 from fieldcheck.bench.exhibits.contestants import contestant_matrices, nested, pairs_table
 from fieldcheck.bench.exhibits.figures import figures
+from fieldcheck.bench.exhibits.groups import breakdown_table, group_tables
 from fieldcheck.bench.exhibits.sensitivity import budget_tables, parameter_charts
 from fieldcheck.bench.ranking import (
     best_auxiliary_table,
@@ -40,7 +41,7 @@ def analyse(result: Result, *, accurate: float = ACCURATE) -> list[Exhibit]:
         exhibits += [*significance(result), *_comparisons(rows, accurate)]
     exhibits += contestant_matrices(result)
     exhibits += [failures_table(rows, budget) for budget in budgets_of(rows)]
-    return [*exhibits, *budget_tables(rows), *parameter_charts(rows), *figures(result, rows)]
+    return [*exhibits, *group_tables(rows), *budget_tables(rows), *parameter_charts(rows), *figures(result, rows)]
 
 
 def evidence(result: Result) -> list[Table]:
@@ -55,6 +56,7 @@ def _comparisons(rows: Sequence[Row], accurate: float) -> list[Exhibit]:
         wins_matrix(rows),
         top_three_table(rows, accurate),
         best_auxiliary_table(rows),
+        breakdown_table(rows),
     )
     return [one for one in maybe if one is not None]
 

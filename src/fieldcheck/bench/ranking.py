@@ -78,6 +78,7 @@ def top_three_table(rows: Sequence[Row], cut: float = ACCURATE) -> Table:
         "task": lambda _, row: row["task"],
         "budget": lambda config, _: f"up to {LARGE}" if config.budget <= LARGE else f"over {LARGE}",
         "accuracy": lambda _, row: accuracy_level(row, cut),
+        **({"group": lambda _, row: row["group"]} if any(row["group"] != row["subject"] for row in rows) else {}),
         "auxiliary": lambda config, row: f"{config.auxiliary} ({row['task']})",
     }
     lines: list[tuple[Cell, ...]] = []
@@ -226,6 +227,10 @@ def against_reference(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
 
 def mse_ratio(row: Row, base: Row) -> float:
     return (row["rmse"] / base["rmse"]) ** 2 if base["rmse"] > 0 else math.nan
+
+
+def rmedse_ratio(row: Row, base: Row) -> float:
+    return row["rmedse"] / base["rmedse"] if base["rmedse"] > 0 else math.nan
 
 
 def failures_ratio(row: Row, base: Row) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 import sys
 from collections.abc import Sequence
@@ -66,6 +67,14 @@ def bench(
         list[str] | None,
         typer.Option("--activations", metavar="SUBJECT=FILE", help="For ces: .npy array of a subject."),
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME=SUBJECT,... | FILE[:COLUMN]",
+            help="Pool subjects in tables: CIFAR10=model_D,model_E, or a CSV file with columns subject and group.",
+        ),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write all rows; - for standard output.")
     ] = None,
@@ -98,6 +107,7 @@ def bench(
         threshold=threshold,
         offset_scale=offset_scale,
         activations=_activation_files(activations),
+        groups=dict(pair for text in group or () for pair in _group(text)),
     )
     options.check_outputs(json_file, html)
     options.make_folder(tables)
@@ -173,3 +183,20 @@ def _activation_files(given: Sequence[str] | None) -> dict[str, Path]:
                 hint="--activations pool=layer.npy",
             )
     return {subject: Path(path) for subject, _, path in pairs}
+
+
+def _group(text: str) -> list[tuple[str, str]]:
+    """Subject and group, from ``NAME=SUBJECT,...`` or a small table."""
+    name, equals, members = text.partition("=")
+    if equals:
+        return [(subject, name) for subject in options.split_list(members)]
+    path, _, column = text.partition(":")
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            return [(row["subject"], row[column or "group"]) for row in csv.DictReader(file)]
+    except (OSError, KeyError, UnicodeDecodeError) as error:
+        raise BenchError(
+            f"no groups in '{text}': {error}",
+            rule="NAME=SUBJECT,... or a CSV file with a column subject and one for the group, FILE:COLUMN",
+            hint="--group CIFAR10=model_D,model_E",
+        ) from error

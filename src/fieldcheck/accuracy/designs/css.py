@@ -38,6 +38,7 @@ class Css:
     paper: ClassVar[str] = "Li et al., Boosting operational DNN testing efficiency through conditioning, ESEC/FSE 2019"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "stratified"
+    partitions: ClassVar[bool] = True
 
     auxiliary: str = "confidence"
     shares: str = "80/10/10"
