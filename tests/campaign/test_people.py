@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.kept_state import as_text, from_text
 from fieldcheck.campaign.people import holder
 from fieldcheck.core.errors import CampaignError
 
@@ -54,3 +55,13 @@ def test_inviting_changes_no_estimate_and_keeps_the_spelling_of_those_who_labell
 def test_names_that_nobody_has(tmp_path: Path, name: str) -> None:
     with start(tmp_path, animals()) as campaign, pytest.raises(CampaignError):
         campaign.invite([name])
+
+
+def test_people_are_kept_with_the_state(tmp_path: Path) -> None:
+    with start(tmp_path, animals()) as campaign:
+        campaign.invite(["Ada", "Bob"])
+        campaign.revoke("Bob")
+        kept = from_text(as_text(campaign.state))
+        assert kept is not None
+        assert kept.invited == campaign.state.invited
+        assert kept.names == campaign.state.names

@@ -153,7 +153,7 @@ def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
     assert labels(site) == wanted
     assert site.campaign.state.items[skipped].verdict == "skipped"
     assert site.campaign.state.items[flagged].flags[0].by == "Ada"
-    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 33
+    assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 33
     wait_text(page, "#progress", "^33 of 33 labels$")
     check_estimate(desk_of(page), site)
 
@@ -211,7 +211,7 @@ def test_an_answer_that_got_lost_is_not_stored_twice(start: Start, visit: Visit)
     wait_saved(page)
     assert lost[0].ok
     assert labels(site) == {item: truth_of(item)}
-    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+    assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 1
 
 
 def test_a_list_of_items_that_comes_late_does_not_bring_back_what_is_answered(start: Start, visit: Visit) -> None:
@@ -333,7 +333,7 @@ def test_the_gallery_follows_corrections(start: Start, visit: Visit) -> None:
     site = start()
     page = visit(site)
     item = shown(page)
-    said = site.campaign.prediction_of(site.campaign.state.items[item].position)
+    said = site.campaign.view.prediction_of(site.campaign.state.items[item].position)
     first, second = (name for name in CLASSES if name != said)
     page.click(f".choice:has-text('{first}')")
     desk = desk_of(page)
@@ -418,7 +418,7 @@ def test_predictions_are_shown_where_the_lead_wants_it(start: Start, visit: Visi
     for _ in range(6):
         page.wait_for_selector("#said")
         position = told.campaign.state.items[shown(page)].position
-        assert page.inner_text("#said") == f"The model says {told.campaign.prediction_of(position)}"
+        assert page.inner_text("#said") == f"The model says {told.campaign.view.prediction_of(position)}"
         answer(page)
 
 
@@ -494,4 +494,4 @@ def test_two_tabs_of_one_person_go_on_together(start: Start, visit: Visit) -> No
         done.append(answer(page))
     wait_until(first, lambda: len(labels(site)) == 12)
     assert len(set(done)) == 12
-    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 12
+    assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 12

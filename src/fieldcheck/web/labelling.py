@@ -6,7 +6,7 @@ import contextlib
 from typing import Any, Literal
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.items import Content, content_of
+from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError, FieldcheckError, LabelError
 from fieldcheck.web import requests
@@ -74,7 +74,7 @@ class Labelling:
         return {"why": why, "left": progress.open + progress.disputed, "disputed": progress.disputed}
 
     def _prediction(self, position: int) -> str | None:
-        said = self.campaign.prediction_of(position)
+        said = self.campaign.view.prediction_of(position)
         return f"{said:.6g}" if isinstance(said, float) else said
 
     def label(self, asked: requests.Label, person: Person) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Labelling:
 
     def content(self, position: int) -> Content:
         """What an item of the pool looks like."""
-        return content_of(self.campaign, self.campaign.pool, position)
+        return self.campaign.view.content(position)
 
     def is_drawn(self, position: int) -> bool:
         """Whether an item is anybody's business."""

@@ -98,7 +98,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
     sys.setswitchinterval(0.0005)
     names = (*LOOPBACK, *names_of(host), *hosts, *_names_in(address))
     with Campaign.open(storage, pool=pool) as campaign:
-        campaign.check_writable()
+        campaign.log.check_writable()
         try:
             listener = _bound(host, port)
         except PortInUseError:

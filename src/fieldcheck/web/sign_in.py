@@ -112,11 +112,11 @@ class SignIn:
     """
 
     def __init__(self, campaign: Campaign, *, token: str | None = None, lead: str = "") -> None:
-        self._log = campaign
+        self._log = campaign.log
         self._token = None if token is None else digest_of(token)
         self._lead = Person(lead, "lead")
         self._guesses = Guesses()
-        self.campaign = digest_of(campaign.events()[0].key)[:16]
+        self.campaign = digest_of(campaign.log.numbered(1).key)[:16]
         # Cookies do not know ports: two campaigns on one machine must not share one.
         self.cookie = f"fieldcheck_{self.campaign}"
 
