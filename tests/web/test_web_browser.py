@@ -114,7 +114,7 @@ def wait_saved(page: Any) -> None:
 
 def labels(site: Site) -> dict[str, str]:
     items = site.campaign.refresh().items.values()
-    return {item.id: item.label for item in items if item.verdict == "labelled"}
+    return {item.id: item.label for item in items if item.standing == "labelled"}
 
 
 def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
@@ -151,7 +151,7 @@ def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
     wanted = {item: truth_of(item) for item in done} | {done[9]: "owl"}
     assert len(set(done)) == len(done) == 32
     assert labels(site) == wanted
-    assert site.campaign.state.items[skipped].verdict == "skipped"
+    assert site.campaign.state.items[skipped].standing == "skipped"
     assert site.campaign.state.items[flagged].flags[0].by == "Ada"
     assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 33
     wait_text(page, "#progress", "^33 of 33 labels$")
