@@ -57,6 +57,7 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> type[T]:
         if name not in self._entries:
             self._look_outside()
+            name = self._proper(name)
         if name not in self._entries:
             close = difflib.get_close_matches(name, self._entries, n=1)
             raise self.error(
@@ -65,6 +66,12 @@ class Registry(Generic[T]):
                 hint="; what each is: ".join(filter(None, [*close, self.hint])) if close else self.hint,
             )
         return self._entries[name]
+
+    def _proper(self, name: str) -> str:
+        """The name itself, also where it is written with underscores or as an entry says that it is ``also`` called."""
+        also = {other: proper for proper, entry in self._entries.items() for other in getattr(entry, "also", ())}
+        spelled = name.replace("_", "-")
+        return spelled if spelled in self._entries else also.get(spelled, name)
 
     def _look_outside(self) -> None:
         if not self._looked_outside:

@@ -23,6 +23,19 @@ def test_families_can_be_built(name: str) -> None:
     assert {one.kind for one in made} == {"text" if name == "text" else "image"}
 
 
+@pytest.mark.parametrize(("name", "count"), [("cifar-10-c", 15), ("mnist-c", 15), ("cure-tsd", 12)])
+def test_benchmarks_are_complete(name: str, count: int) -> None:
+    assert len({build(spec).name for spec in family(name)}) == count
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("gaussian_noise", "gaussian-noise"), ("lens_blur", "defocus-blur"), ("decolorization", "saturation")],
+)
+def test_names_as_the_benchmarks_write_them(written: str, name: str) -> None:
+    assert build(written).name == name
+
+
 def test_an_unknown_family_says_what_there_is() -> None:
     with pytest.raises(SpaceError) as error:
         family("cats")
