@@ -4,44 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice
+from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group
 
-Amounts = Literal["cifar", "imagenet"]
-
-_SHARES: dict[str, tuple[float, ...]] = {
-    "cifar": (0.85, 0.7, 0.56, 0.44, 0.34),
-    "imagenet": (0.6, 0.5, 0.4, 0.3, 0.25),
-}
+_SHARES = (0.85, 0.7, 0.56, 0.44, 0.34)
 _FIRST, _BETWEEN, _SECOND = 2.0**16, 2.0**4, 2.0**12
 """As in ``smooth``: every sum is exact in float32."""
 
 
 @dataclass(frozen=True)
 class Pixelate(ImagePerturbation):
-    """Shrunk by averaging, and enlarged again by repeating pixels.
+    """Shrunk by averaging to .85, .7, .56, .44, .34 of the size, and enlarged again by repeating pixels.
 
-    scale
-        To .85, .7, .56, .44, .34 of the size (``cifar``; published from .95 on, where 32 pixels hardly change), or
-        to .6, .5, .4, .3, .25 (``imagenet``).
+    Published from .95 on (32 pixels hardly change there), or from .6 to .25 for large images.
     """
 
     name: ClassVar[str] = "pixelate"
     title: ClassVar[str] = "Fewer, larger pixels"
     paper: ClassVar[str] = "after Hendrycks and Dietterich, ICLR 2019"
 
-    scale: Amounts = "cifar"
-
-    def __post_init__(self) -> None:
-        check_choice(self.name, "scale", self.scale, tuple(_SHARES))
-
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        return by_group(pixels, severity, lambda some, level: _coarse(some, _SHARES[self.scale][level - 1]))
+        return by_group(pixels, severity, lambda some, level: _coarse(some, _SHARES[level - 1]))
 
 
 def _coarse(pixels: Pixels, share: float) -> Pixels:
