@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 import sys
 from collections.abc import Sequence
@@ -67,6 +68,14 @@ def bench(
         list[str] | None,
         typer.Option("--activations", metavar="SUBJECT=FILE", help="For ces: .npy array of a subject."),
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME=SUBJECT,... | FILE[:COLUMN]",
+            help="Pool subjects in tables: CIFAR10=model_D,model_E, or a CSV file with columns subject and group.",
+        ),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write all rows; - for standard output.")
     ] = None,
@@ -78,7 +87,7 @@ def bench(
         typer.Option(
             "--tables",
             metavar="FOLDER",
-            help="Write every table as CSV and LaTeX, figures as SVG, and all repetitions.",
+            help="Write every table and figure as CSV and LaTeX, figures as SVG too, and all repetitions.",
         ),
     ] = None,
     resume: Annotated[
@@ -99,6 +108,7 @@ def bench(
         threshold=threshold,
         offset_scale=offset_scale,
         activations=_activation_files(activations),
+        groups=dict(pair for text in group or () for pair in _group(text)),
     )
     options.check_outputs(json_file, html)
     options.make_folder(tables)
@@ -134,12 +144,11 @@ def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | 
 
 def _write_tables(folder: Path, result: comparison.Result, exhibits: Sequence[Exhibit]) -> None:
     report.write_text(folder / "repetitions.csv", result.repetitions_csv())
-    for exhibit in exhibits:
+    for exhibit in (*exhibits, *comparison.evidence(result)):
         stem = exhibit.name.replace("/", "_").replace(" ", "_")
-        if isinstance(exhibit, Table):
-            report.write_text(folder / f"{stem}.csv", report.to_csv(exhibit))
-            report.write_text(folder / f"{stem}.tex", report.to_latex(exhibit))
-        else:
+        report.write_text(folder / f"{stem}.csv", report.to_csv(report.tabulated(exhibit, exact=True)))
+        report.write_text(folder / f"{stem}.tex", report.to_latex(report.tabulated(exhibit)))
+        if not isinstance(exhibit, Table):
             report.write_text(folder / f"{stem}.svg", report.svg_file(exhibit))
     tell(f"tables, figures and all repetitions: {folder}")
 
@@ -179,3 +188,20 @@ def _activation_files(given: Sequence[str] | None) -> dict[str, Path]:
                 hint="--activations pool=layer.npy",
             )
     return {subject: Path(path) for subject, _, path in pairs}
+
+
+def _group(text: str) -> list[tuple[str, str]]:
+    """Subject and group, from ``NAME=SUBJECT,...`` or a small table."""
+    name, equals, members = text.partition("=")
+    if equals:
+        return [(subject, name) for subject in options.split_list(members)]
+    path, _, column = text.partition(":")
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            return [(row["subject"], row[column or "group"]) for row in csv.DictReader(file)]
+    except (OSError, KeyError, UnicodeDecodeError) as error:
+        raise BenchError(
+            f"no groups in '{text}': {error}",
+            rule="NAME=SUBJECT,... or a CSV file with a column subject and one for the group, FILE:COLUMN",
+            hint="--group CIFAR10=model_D,model_E",
+        ) from error

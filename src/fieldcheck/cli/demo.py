@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from fieldcheck.cli.show import progress, show_estimate, show_table, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
+from fieldcheck.core.types import FloatArray
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
@@ -120,12 +122,21 @@ def _failures(field: DigitsField, estimate: Estimate, seed: int) -> report.Image
     shown = [item for item in sample.to_label().tolist() if losses[item] > 0][:24]
     pictures = tuple(
         report.Picture(
-            report.grey_png(field.images[item]),
+            _png(field.images[item]),
             f"read as {_class(pool.predictions, item)}, is {_class(pool.target, item)}",
         )
         for item in shown
     )
     return report.ImageStrip("one campaign each/failures", "Failures that these labels exposed", pictures)
+
+
+def _png(image: FloatArray) -> bytes:
+    """A grey image, values from 0 (white) to 1 (black), enlarged."""
+    from PIL import Image
+
+    shades, out = np.rint((1.0 - np.clip(image, 0.0, 1.0)) * 255).astype(np.uint8), io.BytesIO()
+    Image.fromarray(np.kron(shades, np.ones((8, 8), dtype=np.uint8))).save(out, "PNG")
+    return out.getvalue()
 
 
 def _class(codes: object, item: int) -> int:
