@@ -15,9 +15,10 @@ from urllib.parse import quote
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import label_studio
 from fieldcheck.campaign.exchange.csv import as_csv
-from fieldcheck.campaign.items import MEDIA, Content
+from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.sources.inputs.images import MEDIA
 
 LOCAL_FILES = "/data/local-files/?d="
 """Where Label Studio serves the files below its LOCAL_FILES_DOCUMENT_ROOT."""
