@@ -19,9 +19,9 @@ from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
 from fieldcheck.campaign.creation import all_classes, begin, campaign_design
 from fieldcheck.campaign.drawing import drawn_event
-from fieldcheck.campaign.labels import checked_key, checked_text, checked_words, read_label, unknown_item
+from fieldcheck.campaign.labels import checked_key, checked_name, checked_text, checked_words, read_label, unknown_item
 from fieldcheck.campaign.log import EventLog, new_key
-from fieldcheck.campaign.people import spelt
+from fieldcheck.campaign.people import digest_of, new_token, spelt
 from fieldcheck.campaign.places import file_to_be, place_of, pool_file
 from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.campaign.sayings import EFFORTLESS, SAYING, Saying, said, same
@@ -338,6 +338,36 @@ class Campaign:
             return {}
 
         return self._mark("released", item, by, key, given)
+
+    def invite(self, names: Sequence[str]) -> dict[str, str]:
+        """A token for each person, by name: what their link to the labelling page carries.
+
+        Only its fingerprint is kept, so a token that was lost is replaced: an earlier one of the same person ends here.
+        """
+        checked = [checked_name(name) for name in names]
+
+        def step(state: State) -> dict[str, str]:
+            tokens = {state.person(name): new_token() for name in checked}
+            self.log.append([self._invited(name, digest_of(token)) for name, token in tokens.items()])
+            return tokens
+
+        return self.log.decide(step)
+
+    def revoke(self, name: str) -> Event:
+        """End a person's link; what they labelled stands."""
+
+        def step(state: State) -> Event:
+            person = state.person(checked_name(name))
+            if not state.invited.get(person):
+                having = ", ".join(one for one, digest in state.invited.items() if digest) or "nobody"
+                raise CampaignError(f"'{person}' has no link", rule=f"links that are valid: {having}")
+            return self.log.append([self._invited(person, "")])[0]
+
+        return self.log.decide(step)
+
+    def _invited(self, person: str, digest: str) -> Event:
+        data = {"person": person, "digest": digest}
+        return Event("invited", INTERNAL + new_key(), at=self._clock(), data=data)
 
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""

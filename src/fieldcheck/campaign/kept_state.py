@@ -12,7 +12,7 @@ from typing import Any
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import Annotation, Draw, Items, ItemState, Lease, State
 
-FORMAT = 1
+FORMAT = 2
 """Of the text; one of another format is not read, and the events are."""
 
 
@@ -29,6 +29,7 @@ def as_text(state: State) -> str:
         "closed": state.closed,
         "names": state.names,
         "pools": [astuple(place) for place in state.pools],
+        "invited": dict(state.invited),
     }
     return json.dumps(record, separators=(",", ":"))
 
@@ -64,6 +65,7 @@ def _state(record: Mapping[str, Any]) -> State | None:
         closed=record["closed"],
         names=tuple(record["names"]),
         pools=tuple(Place(*place) for place in record["pools"]),
+        invited=record["invited"],
     )
 
 

@@ -106,6 +106,14 @@ def checked_text(text: str, what: str) -> str:
     return text
 
 
+def checked_name(text: str) -> str:
+    """A person's name; none at all is refused."""
+    name = checked_text(text, "the name")
+    if not name:
+        raise CampaignError("a person without a name", rule="everyone has a name", hint="ada,bob")
+    return name
+
+
 def checked_key(key: str) -> str:
     """A key as somebody sends it; those of events that nobody sends are refused."""
     key = checked_text(key, "the key")

@@ -219,6 +219,8 @@ class State:
         Number of the event that closed it; 0 while it is open.
     pools
         Where the pool was moved to, in order of time.
+    invited
+        By name, the fingerprint of the token in a person's link; empty where it was revoked.
     """
 
     settings: Settings
@@ -230,6 +232,7 @@ class State:
     closed: int = 0
     names: tuple[str, ...] = ()
     pools: tuple[Place, ...] = ()
+    invited: Mapping[str, str] = field(default_factory=dict)
 
     def person(self, name: str) -> str:
         """A name as it was spelt first."""
@@ -262,6 +265,7 @@ class _Folding:
         self.state, self.items, self.seen = state, _ItemsOnTheWay(state.items), state.seen
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
+        self.invited = state.invited
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -271,6 +275,7 @@ class _Folding:
             "flagged": self.flagged,
             "retracted": self.retracted,
             "moved": self.moved,
+            "invited": self.invite,
             "closed": self.close,
         }
 
@@ -293,6 +298,7 @@ class _Folding:
             self.closed,
             tuple(self.names),
             self.pools,
+            self.invited,
         )
 
     def drawn(self, event: Event) -> None:
@@ -336,6 +342,10 @@ class _Folding:
 
     def moved(self, event: Event) -> None:
         self.pools = (*self.pools, Place(event.data["pool_file"], event.data["pool_beside"]))
+
+    def invite(self, event: Event) -> None:
+        self.names.setdefault(event.data["person"])
+        self.invited = {**self.invited, event.data["person"]: event.data["digest"]}
 
     def close(self, event: Event) -> None:
         self.closed = event.number
