@@ -13,14 +13,12 @@ import typer
 
 from fieldcheck import bench as comparison
 from fieldcheck import report
+from fieldcheck.accuracy import designs
 from fieldcheck.bench.rows import COUNTED
 from fieldcheck.cli import options
 from fieldcheck.cli.show import on_terminal, progress, show_table, tell
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.exhibit import Exhibit, Table
-
-ALL_DESIGNS = "waves,srs,css,sups,rhc,ssrs,gbs,2ups,deepest"
-
 
 KEYS = (
     "design",
@@ -46,8 +44,11 @@ def bench(
         list[Path], typer.Argument(metavar="SUBJECT...", help="Labelled pools; a file's stem is its name.")
     ],
     design: Annotated[
-        str, typer.Option("--design", "-d", help="Techniques: a,b. ces needs --activations.")
-    ] = ALL_DESIGNS,
+        str | None,
+        typer.Option(
+            "--design", "-d", help="Techniques: a,b; by default all, with --activations also what needs them."
+        ),
+    ] = None,
     auxiliary: Annotated[
         str,
         typer.Option("--auxiliary", "-a", help="Auxiliary variables: a,b are alternatives, a+b are taken together."),
@@ -97,7 +98,7 @@ def bench(
     """Compare techniques on labelled pools: error, failures found, coverage, and the statistics of the papers."""
     plan = comparison.Study(
         subjects=subjects,
-        designs=comparison.split_specs(design),
+        designs=_all_designs(bool(activations)) if design is None else comparison.split_specs(design),
         auxiliaries=options.split_list(auxiliary),
         budgets=options.split_numbers(budget, "--budget"),
         repetitions=repetitions,
@@ -118,6 +119,10 @@ def bench(
     for note in result.notes:
         tell(f"note: {note}")
     _deliver(result, json_file=json_file, html=html, tables=tables)
+
+
+def _all_designs(activations: bool) -> tuple[str, ...]:
+    return tuple(name for name, one in designs.registry.items() if activations or one.needs != "activations")
 
 
 def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | None, tables: Path | None) -> None:
