@@ -153,7 +153,7 @@ def test_a_label_that_is_taken_back_is_a_gap(tmp_path: Path) -> None:
     ids = list(campaign.state.items)
     campaign.retract(ids[7], by="Ann")
     assert campaign.estimate().labels == 7
-    assert campaign.state.items[ids[7]].verdict == "open"
+    assert campaign.state.items[ids[7]].standing == "open"
     assert campaign.ask("Bob") == []
     assert campaign.ask("Ann") == [ids[7]]
     campaign.tell(ids[7], "wrong", by="Ann")

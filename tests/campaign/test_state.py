@@ -13,6 +13,7 @@ from fieldcheck.campaign.settings import FORMAT, Settings
 from fieldcheck.campaign.state import Lease, State, fold
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.label import TrueClass
 
 PLAIN = Settings(
     title="animals",
@@ -48,7 +49,7 @@ def begun(*more: Event, needed: int = 1, format: int = FORMAT) -> list[Event]:
 
 
 def label(item: str, text: str, by: str = "Ann", at: float = 0.0) -> Event:
-    return Event("labelled", "", item=item, by=by, at=at, data={"label": text, "typed": text.upper()})
+    return Event("labelled", "", item=item, by=by, at=at, data={"label": {"class": text}, "typed": text.upper()})
 
 
 def skip(item: str, by: str = "Ann") -> Event:
@@ -76,9 +77,9 @@ def test_items_are_in_the_order_of_the_design_and_know_their_place() -> None:
 def test_what_stands_is_the_last_that_somebody_said() -> None:
     state = fold(begun(label("c", "cat"), label("c", "dog"), label("e", "cat", by="Bob")))
     (mark,) = state.items["c"].labels
-    assert (mark.text, mark.typed, mark.number) == ("dog", "DOG", 4)
-    assert (state.items["c"].verdict, state.items["c"].label) == ("labelled", "dog")
-    assert state.items["h"].verdict == "open"
+    assert (mark.label, mark.typed, mark.number) == (TrueClass("dog"), "DOG", 4)
+    assert (state.items["c"].standing, state.items["c"].label) == ("labelled", TrueClass("dog"))
+    assert state.items["h"].standing == "open"
 
 
 def test_only_what_is_said_changes_the_estimate() -> None:
@@ -114,9 +115,9 @@ def test_older_campaigns_keep_their_rule_for_skips() -> None:
     """What they said, and whether they were done, is what a replay says."""
     said = label("c", "cat"), skip("c", by="Bob"), skip("e"), label("h", "cat")
     old, new = (fold(begun(*said, needed=2, format=number)).items for number in (1, 2))
-    assert [item.verdict for item in old.values()] == ["open", "labelled", "open", "open"]
-    assert [item.verdict for item in new.values()] == ["open", "disputed", "open", "open"]
-    assert old["c"].label == "cat"
+    assert [item.standing for item in old.values()] == ["open", "labelled", "open", "open"]
+    assert [item.standing for item in new.values()] == ["open", "disputed", "open", "open"]
+    assert old["c"].label == TrueClass("cat")
 
 
 def test_names_are_known_by_their_first_spelling() -> None:
@@ -129,10 +130,10 @@ def test_names_are_known_by_their_first_spelling() -> None:
 
 def test_what_is_retracted_is_theirs_again_unless_others_settled_it() -> None:
     state = fold(begun(label("c", "cat"), retract("c", "Ann")))
-    assert (state.items["c"].verdict, state.items["c"].labels) == ("open", ())
+    assert (state.items["c"].standing, state.items["c"].labels) == ("open", ())
     assert state.items["c"].leases == (Lease("Ann", 50.0),)
     state = fold(begun(label("c", "cat"), label("c", "cat", by="Bob"), retract("c", "Ann")))
-    assert (state.items["c"].verdict, state.items["c"].leases) == ("labelled", ())
+    assert (state.items["c"].standing, state.items["c"].leases) == ("labelled", ())
 
 
 def test_an_item_is_held_until_its_lease_runs_out() -> None:
@@ -188,8 +189,8 @@ def test_in_one_step_or_many(more: list[Event], needed: int, data: st.DataObject
     for item in whole.items.values():
         names = [mark.by for mark in (*item.labels, *item.skips)]
         assert len(names) == len(set(names))
-        assert item.done == (item.verdict in ("labelled", "skipped"))
-        assert (item.label != "") == (item.verdict == "labelled")
+        assert item.done == (item.standing in ("labelled", "skipped"))
+        assert (item.label is not None) == (item.standing == "labelled")
         assert not (item.done and item.leases)
         holding = [lease.by for lease in item.leases]
         assert len(holding) == len(set(holding))

@@ -18,7 +18,7 @@ def choice(state: State, by: str, n: int, *, now: float) -> list[ItemState]:
 
 def waits_for(item: ItemState, by: str) -> bool:
     """Whether somebody could label an item: it is not done, and they have not said anything about it."""
-    return not item.done and item.mark_of(by) is None
+    return not item.done and item.annotation_of(by) is None
 
 
 def has_room(item: ItemState, by: str, settings: Settings, *, now: float) -> bool:

@@ -6,9 +6,10 @@ import contextlib
 import random
 import threading
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from fieldcheck.campaign.state import State, fold
 from fieldcheck.campaign.stores.base import Event, Store
@@ -23,6 +24,14 @@ ATTEMPTS = 600
 
 LONGEST_PAUSE = 0.1
 """Seconds between two attempts, at most."""
+
+
+ABOUT_ITEMS = ("labelled", "skipped", "flagged")
+"""Events by which annotators say something."""
+
+
+SAID = ("label", "reason", "note")
+"""What an event says; the rest of its data follows from the moment."""
 
 
 class EventLog:
@@ -112,3 +121,24 @@ class EventLog:
             rule="a change is made on the newest state",
             hint="try again in a moment",
         )
+
+
+def new_key() -> str:
+    """A key that is used nowhere else."""
+    return uuid.uuid4().hex
+
+
+def said(event: Event) -> dict[str, Any]:
+    """The words of an event."""
+    return {name: value for name, value in event.data.items() if name in SAID}
+
+
+def same(stored: Event, wish: Event) -> Event:
+    """The stored event, if it is what was wished for; a key that was used for something else is refused."""
+    if (stored.kind, stored.item, stored.by, said(stored)) == (wish.kind, wish.item, wish.by, said(wish)):
+        return stored
+    raise CampaignError(
+        f"the key '{wish.key}' was used for something else: {stored.kind} '{stored.item}' by '{stored.by}'",
+        rule="a key names one thing that happened",
+        hint="a new key for each",
+    )

@@ -12,32 +12,43 @@ from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.stores.base import Event, Happening
 from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.label import Label, Missing, Value, from_record
 from fieldcheck.core.types import Task
 
 Standing = Literal["open", "labelled", "skipped", "disputed"]
 
 
-Whose = TypeVar("Whose", "Mark", "Lease")
+Whose = TypeVar("Whose", "Annotation", "ItemFlag", "Lease")
 
 
 @dataclass(frozen=True)
-class Mark:
-    """What somebody said about an item.
+class Annotation:
+    """What an annotator says about an item: a label, or that there is none.
 
-    text
-        The label as it counts (the name of the class, the number, or wrong), the reason of a skip, or the note of a
-        flag.
-    number
-        Of the event.
     typed
-        The label as it was given.
+        The label as it was written.
+    at, number
+        When it was stored, and the number of the event; 0 before that.
     """
 
-    by: str
-    text: str
-    at: float
-    number: int
+    item: str
+    label: Label
+    by: str = ""
     typed: str = ""
+    at: float = 0.0
+    number: int = 0
+
+    @property
+    def skipped(self) -> bool:
+        return isinstance(self.label, Missing)
+
+
+@dataclass(frozen=True)
+class ItemFlag:
+    """That an item should be looked at again, and why."""
+
+    by: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,7 @@ class ItemState:
         What stands now, one per person, in order of time; what was corrected or retracted is only in the events.
     leases
         Of those who are to label it, one per person, in order of time; some may have run out.
-    verdict
+    standing
         ``labelled`` or ``skipped`` when it is done; ``disputed``: as many people as wanted have spoken, but they do not
         agree, on the label or on whether there is one.
     label
@@ -67,20 +78,20 @@ class ItemState:
 
     id: str
     position: int
-    labels: tuple[Mark, ...] = ()
-    skips: tuple[Mark, ...] = ()
-    flags: tuple[Mark, ...] = ()
+    labels: tuple[Annotation, ...] = ()
+    skips: tuple[Annotation, ...] = ()
+    flags: tuple[ItemFlag, ...] = ()
     leases: tuple[Lease, ...] = ()
-    verdict: Standing = "open"
-    label: str = ""
+    standing: Standing = "open"
+    label: Label | None = None
 
     @property
     def done(self) -> bool:
-        return self.verdict in ("labelled", "skipped")
+        return self.standing in ("labelled", "skipped")
 
-    def mark_of(self, by: str) -> Mark | None:
-        """The label or skip of somebody."""
-        return next((mark for mark in (*self.labels, *self.skips) if mark.by == by), None)
+    def annotation_of(self, by: str) -> Annotation | None:
+        """The label or skip of an annotator."""
+        return next((one for one in (*self.labels, *self.skips) if one.by == by), None)
 
     def lease_of(self, by: str) -> Lease | None:
         """The lease of somebody, though it may have run out."""
@@ -210,7 +221,7 @@ class _Folding:
 
     def leased(self, event: Event) -> None:
         item = self._item(event)
-        if not item.done:
+        if not item.done and item.annotation_of(event.by) is None:
             held = _others(item.leased_at(event.at), event.by)
             self._change(event, leases=(*held, Lease(event.by, event.data["until"])))
 
@@ -219,22 +230,24 @@ class _Folding:
 
     def labelled(self, event: Event) -> None:
         item = self._item(event)
-        mark = Mark(event.by, event.data["label"], event.at, event.number, event.data["typed"])
-        self._judge(event, labels=(*_others(item.labels, event.by), mark), skips=_others(item.skips, event.by))
+        label, typed = from_record(event.data["label"]), event.data["typed"]
+        new = Annotation(item.id, label, event.by, typed, event.at, event.number)
+        self._settle(event, labels=(*_others(item.labels, event.by), new), skips=_others(item.skips, event.by))
 
     def skipped(self, event: Event) -> None:
         item = self._item(event)
-        mark = Mark(event.by, event.data["reason"], event.at, event.number)
-        self._judge(event, labels=_others(item.labels, event.by), skips=(*_others(item.skips, event.by), mark))
+        label = Missing(event.data["reason"])
+        new = Annotation(item.id, label, event.by, at=event.at, number=event.number)
+        self._settle(event, labels=_others(item.labels, event.by), skips=(*_others(item.skips, event.by), new))
 
     def flagged(self, event: Event) -> None:
-        mark = Mark(event.by, event.data["note"], event.at, event.number)
-        self._change(event, flags=(*_others(self._item(event).flags, event.by), mark))
+        flag = ItemFlag(event.by, event.data["note"])
+        self._change(event, flags=(*_others(self._item(event).flags, event.by), flag))
 
     def retracted(self, event: Event) -> None:
         """The item is theirs again, to be labelled anew; unless it is done without them."""
         item = self._item(event)
-        self._judge(event, labels=_others(item.labels, event.by), skips=_others(item.skips, event.by))
+        self._settle(event, labels=_others(item.labels, event.by), skips=_others(item.skips, event.by))
         self.leased(event)
 
     def moved(self, event: Event) -> None:
@@ -251,19 +264,19 @@ class _Folding:
     def _change(self, event: Event, **changes: Any) -> None:
         self.items[event.item] = replace(self._item(event), **changes)
 
-    def _judge(self, event: Event, *, labels: tuple[Mark, ...], skips: tuple[Mark, ...]) -> None:
+    def _settle(self, event: Event, *, labels: tuple[Annotation, ...], skips: tuple[Annotation, ...]) -> None:
         settings, item = self.state.settings, self._item(event)
-        verdict, label = judged(
+        standing, label = settled(
             labels, skips, needed=settings.labels_per_item, task=settings.task, skips_count=settings.skips_count
         )
-        leases = () if verdict in ("labelled", "skipped") else _others(item.leases, event.by)
-        self._change(event, labels=labels, skips=skips, verdict=verdict, label=label, leases=leases)
+        leases = () if standing in ("labelled", "skipped") else _others(item.leases, event.by)
+        self._change(event, labels=labels, skips=skips, standing=standing, label=label, leases=leases)
         self.changed = event.number
 
 
-def judged(
-    labels: tuple[Mark, ...], skips: tuple[Mark, ...], *, needed: int, task: Task, skips_count: bool = False
-) -> tuple[Standing, str]:
+def settled(
+    labels: tuple[Annotation, ...], skips: tuple[Annotation, ...], *, needed: int, task: Task, skips_count: bool = False
+) -> tuple[Standing, Label | None]:
     """Where an item stands, and the label that counts.
 
     It is done when as many people as wanted gave a label, whoever else skipped it, or as many skipped it. Where some
@@ -273,18 +286,19 @@ def judged(
         As campaigns of format 1 have it: it is done when as many people as wanted have said something.
     """
     if len(labels) + len(skips) < needed:
-        return "open", ""
+        return "open", None
     if not labels or (len(labels) < needed <= len(skips) and not skips_count):
-        return "skipped", ""
+        return "skipped", None
     if len(labels) < needed and not skips_count:
-        return "disputed", ""
+        return "disputed", None
     if task == "regression":
-        return "labelled", repr(float(statistics.median(float(mark.text) for mark in labels)))
-    (first, count), *others = Counter(mark.text for mark in labels).most_common(2)
+        numbers = [one.label.number for one in labels if isinstance(one.label, Value)]
+        return "labelled", Value(float(statistics.median(numbers)))
+    (first, count), *others = Counter(one.label for one in labels).most_common(2)
     if not others or others[0][1] < count:
         return "labelled", first
-    last = max((*labels, *skips), key=lambda mark: mark.number)
-    return ("skipped", "") if last in skips else ("disputed", "")
+    last = max((*labels, *skips), key=lambda one: one.number)
+    return ("skipped" if last in skips else "disputed"), None
 
 
 def draw_of(record: Mapping[str, Any]) -> Draw:
