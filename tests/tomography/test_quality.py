@@ -11,7 +11,7 @@ import pytest
 
 from fieldcheck.core.errors import ModelError, SpaceError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography import perturbations
@@ -55,7 +55,7 @@ class Push:
     kind: ClassVar[Kind] = "row"
     random: ClassVar[bool] = False
 
-    def apply(self, batch: Any, severity: IntArray, draws: Draws) -> Any:
+    def apply(self, batch: Any, severity: IntArray, draws: ItemStreams) -> Any:
         moved = batch.copy()
         moved[:, self.column] += severity / 10
         return moved

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.errors import FieldcheckError, SpaceError
-from fieldcheck.core.rng import Draws, rng_for
+from fieldcheck.core.rng import ItemStreams, rng_for
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations import families, family, register, registry
 
@@ -116,6 +116,6 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "entry_points", lambda group: [Point] if group == "fieldcheck.perturbations" else [])
     fresh: Catalogue[Any] = Catalogue("perturbation", "fieldcheck.perturbations")
     made = fresh.build("foreign:levels=2")
-    out = made.apply(np.ones((1, 2)), np.array([1]), Draws.of(0, "foreign", 0, 1))
+    out = made.apply(np.ones((1, 2)), np.array([1]), ItemStreams.of(0, "foreign", 0, 1))
     assert out.shape == (1, 2)
     assert list(fresh) == ["foreign"]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from fieldcheck.core.inputs import Kind
 from fieldcheck.core.registry import Catalogue
-from fieldcheck.core.rng import Draws, rng_for
+from fieldcheck.core.rng import ItemStreams, rng_for
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.perturbations.families import families, family
 from fieldcheck.tomography.perturbations.image.brightness import Brightness
@@ -41,7 +41,7 @@ from fieldcheck.tomography.perturbations.text.synonym import Synonym
 from fieldcheck.tomography.perturbations.text.typos import Typos
 from fieldcheck.tomography.perturbations.text.word_order import WordOrder
 
-__all__ = ["Draws", "Edited", "families", "family", "register", "registry", "rng_for"]
+__all__ = ["Edited", "ItemStreams", "families", "family", "register", "registry", "rng_for"]
 
 
 registry: Catalogue[Perturbation] = Catalogue(

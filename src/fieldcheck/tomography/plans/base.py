@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from fieldcheck.core.errors import BudgetError, SpaceError
-from fieldcheck.core.rng import Draws, stream
+from fieldcheck.core.rng import ItemStreams, stream
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 
@@ -95,7 +95,7 @@ def space_filling(space: Space, order: int, count: int, *, seed: int) -> IntArra
     if not count:
         return np.zeros(0, dtype=np.int64)
     orders = np.full(max(CANDIDATES, 2 * count), order)
-    among = np.unique(of_order(space, orders, Draws.of(seed, "filling", np.arange(len(orders)), 0)))
+    among = np.unique(of_order(space, orders, ItemStreams.of(seed, "filling", np.arange(len(orders)), 0)))
     places = space.severities(among) / np.array([axis.levels for axis in space.axes])
     chosen = [0]
     distance = np.full(len(among), np.inf)
@@ -105,7 +105,7 @@ def space_filling(space: Space, order: int, count: int, *, seed: int) -> IntArra
     return among[chosen]
 
 
-def of_order(space: Space, orders: IntArray, draws: Draws) -> IntArray:
+def of_order(space: Space, orders: IntArray, draws: ItemStreams) -> IntArray:
     """One random test for each wanted order: random perturbations, each at a random level above 0."""
     axes = len(space.axes)
     chosen = draws.words(axes).argsort(axis=1).argsort(axis=1) < orders[:, None]

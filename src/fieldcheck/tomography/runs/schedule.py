@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from fieldcheck.core.errors import BudgetError, SpaceError
-from fieldcheck.core.rng import Draws, stream
+from fieldcheck.core.rng import ItemStreams, stream
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.tomography.plans import Spread
@@ -239,7 +239,7 @@ class Schedule:
         """The rank of each row's order of perturbations: a random one in a spread plan, else one after the other."""
         if not isinstance(self.plan, Spread):
             return self._enumerated[begun : begun + len(rows)]
-        draws = Draws.of(self.seed, "arrangement", np.arange(begun, begun + len(rows)), 0)
+        draws = ItemStreams.of(self.seed, "arrangement", np.arange(begun, begun + len(rows)), 0)
         keys = np.where(self.space.severities(rows.tests) > 0, draws.uniforms(len(self.space.axes)), 2.0)
         return ranks_of(np.argsort(keys, axis=1, kind="stable"))
 
