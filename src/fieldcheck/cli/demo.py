@@ -11,6 +11,7 @@ import typer
 
 from fieldcheck import bench as comparison
 from fieldcheck import report, sources
+from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment.sampling import choose
 from fieldcheck.accuracy.assessment.simulate import assess
 from fieldcheck.accuracy.comparison.simulate import compare
@@ -23,9 +24,6 @@ from fieldcheck.core.types import FloatArray
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
-
-
-DESIGNS = ("waves", "srs", "css", "sups", "rhc", "ssrs", "gbs", "2ups", "ces", "deepest")
 
 
 def demo(
@@ -41,12 +39,12 @@ def demo(
     sources.save(field.challenger, out / "challenger.csv")
     activations = out / "activations.npy"
     np.save(activations, field.activations)
-    one_each = [_campaign(field, design, seed) for design in DESIGNS]
-    main = one_each[DESIGNS.index("waves")]
+    one_each = {design: _campaign(field, design, seed) for design in designs.registry}
+    main = one_each["waves"]
     show_estimate(main)
     plan = comparison.Study(
         subjects=[field.pool],
-        designs=DESIGNS,
+        designs=tuple(one_each),
         auxiliaries=["confidence"],
         budgets=[50, BUDGET, 200],
         repetitions=repetitions,
@@ -59,7 +57,7 @@ def demo(
     table = _comparison(result)
     print()
     show_table(table)
-    exhibits = [_beside_each_other(one_each), _failures(field, main, seed), table, *analysis]
+    exhibits = [_beside_each_other(list(one_each.values())), _failures(field, main, seed), table, *analysis]
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
     print(f"\nlaboratory {field.laboratory_accuracy:.1%}; field estimate {main.value:.1%}; truth {main.truth:.1%}")
