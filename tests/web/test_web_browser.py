@@ -114,7 +114,7 @@ def wait_saved(page: Any) -> None:
 
 def labels(site: Site) -> dict[str, str]:
     items = site.campaign.refresh().items.values()
-    return {item.id: item.label for item in items if item.verdict == "labelled"}
+    return {item.id: str(item.label) for item in items if item.standing == "labelled"}
 
 
 def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
@@ -151,7 +151,7 @@ def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
     wanted = {item: truth_of(item) for item in done} | {done[9]: "owl"}
     assert len(set(done)) == len(done) == 32
     assert labels(site) == wanted
-    assert site.campaign.state.items[skipped].verdict == "skipped"
+    assert site.campaign.state.items[skipped].standing == "skipped"
     assert site.campaign.state.items[flagged].flags[0].by == "Ada"
     assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 33
     wait_text(page, "#progress", "^33 of 33 labels$")
@@ -375,7 +375,7 @@ def test_it_can_be_read_and_touched(start: Start, visit: Visit, scheme: str, wid
 
 def test_a_thousand_classes(start: Start, visit: Visit) -> None:
     names = [f"species {at}" for at in range(1_000)] + ["golden eagle", "eagle owl"]
-    site = start(animals(habitat=["lake"] * 200), more_classes=names)
+    site = start(animals(habitat=["lake"] * 200), new_classes=names)
     page = visit(site)
     first, second = shown(page), None
     page.keyboard.press("/")

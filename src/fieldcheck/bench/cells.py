@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.simulate import Outcome, simulate
+from fieldcheck.accuracy.assessment.simulate import Repetition, simulate
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.bench.offsets import OffsetBins
@@ -187,7 +187,7 @@ def _has(pool: Pool, name: str) -> bool:
     return name in derived.names(pool) or name in {column.strip().lower() for column in pool.columns}
 
 
-def _histogram(bins: OffsetBins | None, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _histogram(bins: OffsetBins | None, outcomes: Sequence[Repetition]) -> dict[str, Any]:
     if bins is None:
         return {}
     return {"offsets": np.stack([bins.count(one.items) for one in outcomes]), "offset_edges": bins.edges}

@@ -156,7 +156,7 @@ def _failure(campaign: Campaign, failure: Failure) -> dict[str, Any]:
         **content_json(content, failure.position),
         "text": _excerpt(content),
         "pairs": [],
-        "label": failure.label,
+        "label": str(failure.label),
         "prediction": failure.prediction,
         "by": failure.by,
     }
