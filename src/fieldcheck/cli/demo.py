@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from fieldcheck.cli.show import progress, show_estimate, show_table, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
+from fieldcheck.core.words import percent
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
@@ -60,7 +62,8 @@ def demo(
     exhibits = [_beside_each_other(one_each), _failures(field, main, seed), table, *analysis]
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
-    print(f"\nlaboratory {field.laboratory_accuracy:.1%}; field estimate {main.value:.1%}; truth {main.truth:.1%}")
+    rates = map(percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
+    print("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
     print(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
     print(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
@@ -136,6 +139,6 @@ def _class(codes: object, item: int) -> int:
 
 def _lead(field: DigitsField, estimate: Estimate) -> list[str]:
     return [
-        f"A small network reads {field.laboratory_accuracy:.1%} of digits correctly in the laboratory. "
+        f"A small network reads {percent(field.laboratory_accuracy)} of digits correctly in the laboratory. "
         f"In the field, half of the {estimate.population:,} images are noisy, faded or moved, and none is labelled.",
     ]

@@ -16,7 +16,7 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.plans.base import count_of_order, space_filling
 from fieldcheck.tomography.quality.features import OnnxFeatures, View, hashed_tokens, of_model, pixels
 from fieldcheck.tomography.quality.grid_process import fit_grid, held_out
-from fieldcheck.tomography.quality.measures import Measure, measure_named
+from fieldcheck.tomography.quality.measures import QualityScore, measure_named
 from fieldcheck.tomography.quality.token_models import TokenModel
 from fieldcheck.tomography.setup.executor import Executor, take
 
@@ -140,7 +140,7 @@ def _check_sizes(space: Space, tests: int, inputs: int, available: int) -> None:
         raise SpaceError(f"quality on {min(inputs, available)} inputs", rule="two inputs or more")
 
 
-def _view(measure: Measure, features: str | Path | View, executor: Executor) -> tuple[View, str]:
+def _view(measure: QualityScore, features: str | Path | View, executor: Executor) -> tuple[View, str]:
     """What the measure looks at, as a function of a batch and in words."""
     if measure.needs == "inputs":
         return (lambda batch: batch), "the inputs themselves"
@@ -174,7 +174,7 @@ def _some(available: int, count: int, seed: int) -> IntArray:
     return np.sort(np.argsort(words, kind="stable")[:count]).astype(np.int64)
 
 
-def _scores(executor: Executor, measure: Measure, view: View, tests: IntArray, *, inputs: IntArray) -> FloatArray:
+def _scores(executor: Executor, measure: QualityScore, view: View, tests: IntArray, *, inputs: IntArray) -> FloatArray:
     """One per test. Neighbouring tests are perturbed together: they share their first perturbations."""
     clean = view(gather(executor.inputs, inputs))
     together = max(1, ROWS // len(inputs))
@@ -187,7 +187,9 @@ def _scores(executor: Executor, measure: Measure, view: View, tests: IntArray, *
     return np.array(found, dtype=np.float64)
 
 
-def _predicted(space: Space, measure: Measure, tests: IntArray, scores: FloatArray, *, said: str, seed: int) -> Quality:
+def _predicted(
+    space: Space, measure: QualityScore, tests: IntArray, scores: FloatArray, *, said: str, seed: int
+) -> Quality:
     if not np.isfinite(scores).all():
         raise SpaceError(f"{measure.name} is not finite for some tests", rule="features are finite numbers")
     values = measure.smoothed(scores)

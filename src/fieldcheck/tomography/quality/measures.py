@@ -21,7 +21,7 @@ Needs = Literal["features", "tokens", "inputs"]
 
 
 @dataclass(frozen=True)
-class Measure:
+class QualityScore:
     """A score of perturbed inputs against the same inputs clean.
 
     needs
@@ -94,17 +94,17 @@ TEXTS: frozenset[Kind] = frozenset({"text"})
 MEASURES = {
     measure.name: measure
     for measure in (
-        Measure("kid", "features", _kid, ANY, better="low", high=np.inf, squared=True),
-        Measure("fid", "features", frechet, ANY, better="low", high=np.inf, squared=True, caution=FEW),
-        Measure("ssim", "inputs", _ssim, IMAGES, low=-1.0),
-        Measure("token-f1", "tokens", _token_f1, TEXTS),
-        Measure("bleu", "inputs", _corpus_bleu, TEXTS),
-        Measure("sentence-bleu", "inputs", _sentence_bleu, TEXTS),
+        QualityScore("kid", "features", _kid, ANY, better="low", high=np.inf, squared=True),
+        QualityScore("fid", "features", frechet, ANY, better="low", high=np.inf, squared=True, caution=FEW),
+        QualityScore("ssim", "inputs", _ssim, IMAGES, low=-1.0),
+        QualityScore("token-f1", "tokens", _token_f1, TEXTS),
+        QualityScore("bleu", "inputs", _corpus_bleu, TEXTS),
+        QualityScore("sentence-bleu", "inputs", _sentence_bleu, TEXTS),
     )
 }
 
 
-def measure_named(name: str, *, kind: Kind) -> Measure:
+def measure_named(name: str, *, kind: Kind) -> QualityScore:
     """The measure of that name, if it is for data of that kind; ``auto`` is KID, for texts the F1 of tokens."""
     word = ("token-f1" if kind == "text" else "kid") if name == "auto" else name
     fitting = [one.name for one in MEASURES.values() if kind in one.kinds]
