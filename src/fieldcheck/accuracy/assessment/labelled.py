@@ -17,7 +17,8 @@ from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
-from fieldcheck.core.measures import failure_threshold, offset
+from fieldcheck.core.measures import label_losses, measure_of
+from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
@@ -90,7 +91,7 @@ class Sheet:
             seed=seed,
             task=pool.task,
             loss=loss,
-            threshold=failure_threshold(pool, threshold) if pool.task == "regression" else 0.5,
+            threshold=pool.threshold(threshold),
             ids=tuple(pool.id_of(item) for item in items),
             predictions=None if pool.predictions is None else pool.predictions_at(items),
             classes=pool.classes,
@@ -167,11 +168,10 @@ class Sheet:
 
     def history(self, answers: Mapping[str, Label]) -> FloatArray:
         """What the design may see: losses, one per item of the pool; nan: not known; infinite: not to be known."""
-        offsets = self.offsets(answers)
         # A label that was corrected since must not change what was drawn: the design sees what it saw then.
         seen = np.array([self.seen.get(name, np.nan) for name in self.ids])
         losses = np.full(self.sample.population, np.nan)
-        losses[self.sample.to_label()] = np.where(np.isnan(seen), self._as_losses(offsets), seen)
+        losses[self.sample.to_label()] = np.where(np.isnan(seen), self.losses(answers), seen)
         return losses
 
     @property
@@ -229,15 +229,15 @@ class Sheet:
         )
 
     def _labels(self, answers: Mapping[str, Label]) -> tuple[FloatArray, int, tuple[str, ...]]:
-        """How far off the model is at each usable draw (infinite: not to be known), their number, and remarks."""
-        offsets = self.offsets(answers)
+        """The loss at each usable draw (infinite: not to be known), their number, and remarks."""
+        losses = self.losses(answers)
         place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
-        at_draw = offsets[[place[item] for item in self.sample.items.tolist()]]
+        at_draw = losses[[place[item] for item in self.sample.items.tolist()]]
         draws, warnings = self._usable(at_draw, len(answers))
         return at_draw[:draws], draws, warnings
 
-    def _as_labelled(self, sample: Sample, offsets: FloatArray) -> Labelled:
-        return Labelled(sample, self._as_losses(offsets), offsets > self.threshold, self.task)
+    def _as_labelled(self, sample: Sample, losses: FloatArray) -> Labelled:
+        return Labelled(sample, losses, self.measure.failed(losses), self.task)
 
     def _frame(self, pool: Pool | Frame | None) -> Frame | None:
         if pool is None or isinstance(pool, Frame):
@@ -263,8 +263,9 @@ class Sheet:
         text = f"{without_answer(lost, answers)}: the estimate takes {them} to be like the labelled ones"
         if self.task == "regression":
             return (text,)
-        right, wrong = (self.if_lost(answers, pool, loss=loss).value for loss in (0.0, 1.0))
-        return (f"{text}; {right:.1%} if the model is right on {all_of_them}, {wrong:.1%} if wrong",)
+        found = [self.if_lost(answers, pool, loss=loss) for loss in (0.0, 1.0)]
+        right, wrong = (one.scale.shown(one.value) for one in found)
+        return (f"{text}; {right} if the model is right on {all_of_them}, {wrong} if wrong",)
 
     def _lost(self, at_draw: FloatArray, draws: int) -> list[str]:
         """Ids of the items of the first draws that have no label to be had."""
@@ -272,14 +273,15 @@ class Sheet:
         place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
         return [self.ids[place[item]] for item in items.tolist()]
 
-    def offsets(self, answers: Mapping[str, Label]) -> FloatArray:
-        """How far off the model is, one per item; classification: 1.0 where it fails. nan: no label, inf: lost."""
-        said = self.predictions or (None,) * len(self.ids)
-        known = zip(self.ids, said, strict=True)
-        return np.array([offset(answers[name], what) if name in answers else np.nan for name, what in known])
+    @property
+    def measure(self) -> Measure:
+        """What right, loss and failure are here."""
+        return measure_of(self.task, self.loss, self.threshold)
 
-    def _as_losses(self, offsets: FloatArray) -> FloatArray:
-        return offsets**2 if self.task == "regression" and self.loss == "squared" else offsets
+    def losses(self, answers: Mapping[str, Label]) -> FloatArray:
+        """One per item, in the order to label them: nan where there is no label, infinite where it is lost."""
+        said = self.predictions or (None,) * len(self.ids)
+        return label_losses(self.measure, said, [answers.get(name) for name in self.ids])
 
     def _usable(self, at_draw: FloatArray, answers: int) -> tuple[int, tuple[str, ...]]:
         """How many of the first draws to estimate from, and what to say about the others."""

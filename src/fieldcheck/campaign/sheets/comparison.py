@@ -14,7 +14,7 @@ from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, draw
 from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.label import Label
-from fieldcheck.core.measures import losses_of, refuse_outcomes
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
@@ -165,7 +165,7 @@ def _losses(contest: Contest, sheet: Sheet, answers: Mapping[str, Label]) -> Flo
     refuse_outcomes(answers)
     losses = np.full((len(contest.pools), len(contest.items)), np.nan)
     for row, pool in zip(losses, contest.pools, strict=True):
-        row[_places(contest, sheet)] = losses_of(answers, sheet.ids, pool)
+        row[_places(contest, sheet)] = pool.losses_of(answers, sheet.ids)
     return losses
 
 

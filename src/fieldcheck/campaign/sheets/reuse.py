@@ -18,7 +18,6 @@ from fieldcheck.accuracy.comparison.reuse import (
     TopUp,
     draw_top_up,
     explained,
-    failure_limit,
     frame_of,
     old_chances,
     pooled,
@@ -28,7 +27,7 @@ from fieldcheck.accuracy.comparison.reuse import (
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
-from fieldcheck.core.measures import losses_of, refuse_outcomes
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
@@ -63,7 +62,7 @@ class Reused:
         refuse_outcomes(answers)
         labelled, notes = sheet.labelled(answers, old)
         items = labelled.sample.items
-        losses = losses_of(answers, [pool.id_of(int(item)) for item in items], pool)
+        losses = pool.losses_of(answers, [pool.id_of(int(item)) for item in items])
         notes = (*notes, *_lost(sheet, answers))
         return cls(Carried(items, losses, old_chances(labelled)), pool, classes, notes)
 
@@ -78,7 +77,7 @@ class Reused:
             seed=seed,
             task=self.pool.task,
             loss="squared",
-            threshold=failure_limit(self.pool),
+            threshold=self.pool.threshold(),
             ids=tuple(self.pool.id_of(int(item)) for item in top.items),
             predictions=self.pool.predictions_at(top.items.tolist()),
             classes=self.classes,
@@ -99,10 +98,10 @@ class Reused:
         drawn, losses, notes = TopUp.none(risk_of(frame)), np.zeros(0), self.notes
         if top is not None:
             drawn = self._drawn(top)
-            known = losses_of(answers or {}, top.ids, self.pool)
+            known = self.pool.losses_of(answers or {}, top.ids)
             losses = known[: _before_gap(known)]
             notes += _left(losses, len(top.ids))
-        fit = pooled(frame, self.carried, drawn, losses, limit=failure_limit(self.pool))
+        fit = pooled(frame, self.carried, drawn, losses, measure=self.pool.measure())
         reused = len(self.carried.items)
         return explained(fit, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
 
