@@ -114,7 +114,7 @@ def wait_saved(page: Any) -> None:
 
 def labels(site: Site) -> dict[str, str]:
     items = site.campaign.refresh().items.values()
-    return {item.id: item.label for item in items if item.standing == "labelled"}
+    return {item.id: str(item.label) for item in items if item.standing == "labelled"}
 
 
 def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
@@ -375,7 +375,7 @@ def test_it_can_be_read_and_touched(start: Start, visit: Visit, scheme: str, wid
 
 def test_a_thousand_classes(start: Start, visit: Visit) -> None:
     names = [f"species {at}" for at in range(1_000)] + ["golden eagle", "eagle owl"]
-    site = start(animals(habitat=["lake"] * 200), more_classes=names)
+    site = start(animals(habitat=["lake"] * 200), new_classes=names)
     page = visit(site)
     first, second = shown(page), None
     page.keyboard.press("/")

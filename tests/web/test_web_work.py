@@ -64,7 +64,7 @@ def test_a_label_is_stored_when_it_is_acknowledged(site: Site, web: httpx.Client
     answer = web.post("/api/label", json=site.act(item=item["id"], label="dog"))
     again = Campaign.open(site.campaign.place, pool=site.campaign.pool)
     assert again.state.number == answer.json()["number"]
-    assert again.state.items[item["id"]].label == "dog"
+    assert str(again.state.items[item["id"]].label) == "dog"
     assert again.state.items[item["id"]].labels[0].by == "Ada"
     again.disconnect()
 
@@ -103,7 +103,7 @@ def test_skip_flag_undo_release(site: Site, web: httpx.Client) -> None:
     assert web.post("/api/release", json=site.body(items=[one, two, "nobody's"])).json() == {"released": True}
     state = site.campaign.refresh()
     assert state.items[one].standing == "open"
-    assert state.items[one].flags[0].text == "look"
+    assert state.items[one].flags[0].note == "look"
     assert [event.kind for event in site.campaign.log.events()][-4:-2] == ["flagged", "retracted"]
 
 

@@ -20,19 +20,8 @@ from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
+from fieldcheck.sources.inputs.images import DEEP, MEDIA, decode
 from fieldcheck.sources.roles import RECOGNISED
-
-MEDIA = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".bmp": "image/bmp",
-    ".avif": "image/avif",
-}
-"""By suffix, the pictures that are shown. SVG is not among them: it can carry scripts."""
-
 
 FILE_COLUMNS = ("image", "image_path", "img", "path", "filepath", "file", "file_name", "filename")
 
@@ -133,7 +122,8 @@ def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -
         return Content("image", name, pixels=_pixels(place, len(pool), position))
     found, note = _file(Path(place), pool, position) if place else (None, "")
     if found is not None and found.suffix.lower() in MEDIA:
-        return Content("image", name, path=found)
+        shown = MEDIA[found.suffix.lower()]
+        return Content("image", name, path=found) if shown else Content("image", name, pixels=_decoded(found, name))
     if found is not None:
         return Content("text", name, text=_read_text(found))
     return replace(_of_the_table(pool, position, hidden), note=note)
@@ -264,6 +254,13 @@ def shades(image: npt.NDArray[Any], largest: float) -> npt.NDArray[np.uint8]:
         return image
     filled = np.nan_to_num(image.astype(np.float64), nan=0.0, posinf=largest, neginf=0.0)
     return np.rint(np.clip(filled / largest, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def _decoded(path: Path, name: str) -> npt.NDArray[np.uint8]:
+    """A file that browsers do not show."""
+    image = decode(path, name)
+    array = np.asarray(image if image.mode.startswith(DEEP) else image.convert("RGB"))
+    return shades(upright(array), max(float(array.max()), 1.0))
 
 
 def _png(pixels: npt.NDArray[np.uint8]) -> bytes:

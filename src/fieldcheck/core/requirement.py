@@ -94,8 +94,8 @@ class Verdict:
             "reached": f"{here} is known to ±{self._half_width()}, asked for ±{self._aim()}",
             "not reached": f"{here} is known to ±{self._half_width()}, not to ±{self._aim()}, {self._more()}",
         }
-        bounds = f"{_shown(found, found.interval.low)} to {_shown(found, found.interval.high)}"
-        return f"{words[self.decision]}: {_shown(found, found.value)} ({bounds}) after {counted(self.labels, 'label')}."
+        low, value, high = map(found.scale.shown, (found.interval.low, found.value, found.interval.high))
+        return f"{words[self.decision]}: {value} ({low} to {high}) after {counted(self.labels, 'label')}."
 
     def facts(self) -> list[tuple[str, str]]:
         """What the decision rests on, as pairs of what and how much."""
@@ -111,7 +111,7 @@ class Verdict:
             ("about", f"the {self.estimate.population:,} items of this pool, not future data from the same source"),
         ]
         if self.estimate.truth is not None:
-            rows.insert(1, ("truth", _shown(self.estimate, self.estimate.truth)))
+            rows.insert(1, ("truth", self.estimate.scale.shown(self.estimate.truth)))
         return rows
 
     def __str__(self) -> str:
@@ -176,26 +176,15 @@ class Verdict:
         return f"at most {share} of campaigns ever make a false claim, at any of their looks ({how})"
 
     def _aim(self) -> str:
-        return f"{100 * self.aim:.6g} %" if self.decision in CERTIFYING else _points(self.estimate, self.aim)
+        return f"{100 * self.aim:.6g} %" if self.decision in CERTIFYING else self.estimate.scale.distance(self.aim)
 
     def _half_width(self) -> str:
-        return _points(self.estimate, self.estimate.interval.width / 2)
+        return self.estimate.scale.distance(self.estimate.interval.width / 2)
 
     def _more(self) -> str:
         if self.labels + self.more >= self.estimate.population:
             return f"it would take (nearly) all {counted(self.estimate.population, 'label')}"
         return f"about {counted(rounded(self.more), 'more label')}"
-
-
-def _shown(estimate: Estimate, value: float) -> str:
-    """Accuracy as a percentage with one digit, or with those it needs; errors as they are."""
-    if estimate.metric != "accuracy":
-        return f"{value:.4g}"
-    return f"{100 * value:.1f} %" if value < 0.995 else f"{100 * value:.4g} %"
-
-
-def _points(estimate: Estimate, value: float) -> str:
-    return f"{100 * value:.2g} points" if estimate.metric == "accuracy" else f"{value:.3g}"
 
 
 def rounded(labels: int) -> int:

@@ -17,9 +17,12 @@ from fieldcheck.campaign.exchange.export import content_at
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
+from fieldcheck.core.label import Outcome, TrueClass
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.words import count, counted, percent, short
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
@@ -210,9 +213,9 @@ def _development(campaign: Campaign, metric: str, target: Target | None, *, leve
 
 def _on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
     """The point in another metric."""
-    first = metrics_of(campaign.settings.task, campaign.settings.loss)[0]
+    first = measure_of(campaign.settings.task, campaign.settings.loss).scales[0]
     losses = [value if first == "mae" else 1 - value for value in (point.low, point.value, point.high)]
-    low, value, high = sorted(on_scale(metric, loss) for loss in losses)
+    low, value, high = sorted(SCALES[metric].of(loss) for loss in losses)
     return replace(point, low=low, value=value, high=high)
 
 
@@ -240,16 +243,16 @@ def _telling_first(campaign: Campaign, found: Sequence[Failure]) -> list[Failure
 
 
 def _offset(failure: Failure) -> float:
-    return abs(float(failure.label) - float(failure.prediction or 0.0))
+    return abs(float(str(failure.label)) - float(failure.prediction or 0.0))
 
 
 def _pair(failure: Failure) -> tuple[str, str]:
-    return failure.label, str(failure.prediction)
+    return str(failure.label), str(failure.prediction)
 
 
 def _confusions(found: Sequence[Failure]) -> Table | None:
     """What was taken for what; None for numbers, and where nothing is known but that it was wrong."""
-    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and one.label != "wrong")
+    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and isinstance(one.label, TrueClass))
     if not pairs:
         return None
     rows = tuple((truth, said, number) for (truth, said), number in pairs.most_common(CONFUSIONS))
@@ -275,10 +278,10 @@ def _gallery(campaign: Campaign, found: Sequence[Failure]) -> Gallery:
 
 def _card(campaign: Campaign, failure: Failure, *, room: int) -> Card:
     said = failure.prediction
-    truth = "not what the model said" if failure.label == "wrong" else failure.label
+    truth = "not what the model said" if failure.label == Outcome(right=False) else str(failure.label)
     facts = [("truth", truth), ("model", said)] if isinstance(said, str) else [("truth", truth)]
     if isinstance(said, float):
-        facts = [("truth", short(float(failure.label), 4)), ("model", short(said, 4))]
+        facts = [("truth", short(float(truth), 4)), ("model", short(said, 4))]
     card = Card(failure.item, tuple(facts))
     try:
         content = content_at(campaign, failure.item)

@@ -17,8 +17,10 @@ from fieldcheck.accuracy import designs, estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.requirement import Decision, Look, Verdict
 from fieldcheck.core.sample import Labelled, Sample
@@ -277,11 +279,11 @@ def judge(
 
 def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
     """The looks with more than ``after`` labels, up to the first that decides."""
-    metric = metrics_of(labelled.task, loss)[0]
+    metric = measure_of(labelled.task, loss).scales[0]
     found = []
     for labels, value, interval in rule.read(labelled, rule.looks(labelled.sample), after=after, level=level):
-        moved = interval.map(lambda mean: on_scale(metric, mean))
-        found.append(Look(labels, on_scale(metric, value), moved))
+        moved = interval.map(SCALES[metric].of)
+        found.append(Look(labels, SCALES[metric].of(value), moved))
         if rule.settled(found[-1]):
             break
     return found

@@ -15,11 +15,27 @@ from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Kind
 from fieldcheck.sources.inputs.options import Wanted
 
-SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm", ".pgm"})
+MEDIA = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+    ".avif": "image/avif",
+    ".tif": "",
+    ".tiff": "",
+    ".ppm": "",
+    ".pgm": "",
+}
+"""What an image is, by suffix, and its media type; empty where browsers do not show it. SVG can carry scripts."""
 
 
-FORMATS = ("PNG", "JPEG", "BMP", "WEBP", "GIF", "TIFF", "PPM")
-"""What Pillow may try: none of these starts another program."""
+SUFFIXES = frozenset(MEDIA)
+
+
+FORMATS = ("PNG", "JPEG", "BMP", "WEBP", "GIF", "TIFF", "PPM", "AVIF")
+"""What Pillow may try, where it knows it: none of these starts another program."""
 
 
 GREY = frozenset({"1", "L", "LA"})
@@ -115,7 +131,8 @@ def decode(path: Path, name: str) -> Any:
     from PIL import Image
 
     try:
-        with Image.open(path, formats=FORMATS) as image:
+        Image.init()
+        with Image.open(path, formats=[one for one in FORMATS if one in Image.OPEN]) as image:
             image.load()
             return image
     except Exception as error:  # damaged files make decoders raise whatever they like
