@@ -7,6 +7,7 @@ import math
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.diagnostics import small_sample_warning
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
@@ -52,7 +53,7 @@ def estimate(
         truth=truth,
         guarded=None if found.guarded is None else found.guarded.map(lambda mean: on_scale(metric, mean)),
         audit=None if math.isnan(found.audit) else on_scale(metric, found.audit),
-        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled, design)),
+        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled)),
         versions=versions(),
     )
 
@@ -61,8 +62,8 @@ def _named(frame: Frame) -> str:
     return "+".join(frame.auxiliary) or "none"
 
 
-def _few(labelled: Labelled, design: Design) -> tuple[str, ...]:
-    exact = design.name == "srs" or labelled.labels == labelled.sample.population
+def _few(labelled: Labelled) -> tuple[str, ...]:
+    exact = isinstance(labelled.sample.draws, EqualDraws) or labelled.labels == labelled.sample.population
     return () if exact else small_sample_warning(labelled.labels)
 
 
