@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Kind
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.limits import check_size
 from fieldcheck.sources.inputs.options import Wanted
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm", ".pgm"})
@@ -113,16 +115,18 @@ def _size(shape: tuple[int, ...]) -> str:
 def decode(path: Path, name: str) -> Any:
     """The image in a file, decoded in full; an error names the file."""
     Image = pillow()  # noqa: N806 -- that is what the module is called
-    try:
-        with Image.open(path, formats=FORMATS) as image:
-            image.load()
-            return image
-    except Exception as error:  # damaged files make decoders raise whatever they like
-        raise InputsError(
-            f"{name} cannot be decoded: {str(error).splitlines()[0] if str(error) else type(error).__name__}",
+    with (
+        decoding(
+            name,
+            InputsError,
             rule="complete image files: " + ", ".join(FORMATS),
             hint="--skip-broken to leave out what cannot be read",
-        ) from error
+        ),
+        Image.open(path, formats=FORMATS) as image,
+    ):
+        check_size(path, image.width * image.height * len(image.getbands()), InputsError)
+        image.load()
+        return image
 
 
 def pillow() -> Any:
