@@ -351,9 +351,11 @@ def _journal() -> list[bytes]:
 
     some = np.array([0.5, 0.75])
     whole = np.array([1, 2])
-    cell = CellResult(
-        Cell("s", "srs", "none", 10), "classification", 0.5, some, some, some, whole > 1, whole, whole, whole
+    numbers: Any = dict.fromkeys(("values", "low", "high"), some) | dict.fromkeys(
+        ("failures", "exposed", "labels"), whole
     )
+    about: Any = {"cell": Cell("s", "srs", "none", 10), "task": "classification", "truth": 0.5, "failing": 9}
+    cell = CellResult(**about, **numbers, trusted=whole > 1)
     return [(json.dumps(HEADER) + "\n" + json.dumps({"key": "one", **cell.as_record()}) + "\n").encode()]
 
 

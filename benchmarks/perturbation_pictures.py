@@ -14,7 +14,7 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 from sklearn.datasets import load_digits, load_sample_images
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.tomography.perturbations import registry
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures" / "perturbations"
@@ -39,7 +39,7 @@ def sheet(name: str, images: Images) -> Images:
     canvas = np.full((count * (SIDE + GAP) - GAP, 6 * (SIDE + GAP) - GAP, 3), 255, dtype=np.uint8)
     for level in range(6):
         severity = np.full(count, level)
-        out = made.apply(images, severity, Draws.of(1, name, np.arange(count), severity))
+        out = made.apply(images, severity, ItemStreams.of(1, name, np.arange(count), severity))
         for row in range(count):
             top, left = row * (SIDE + GAP), level * (SIDE + GAP)
             canvas[top : top + SIDE, left : left + SIDE] = out[row]

@@ -22,7 +22,7 @@ import numpy as np
 from PIL import Image, ImageEnhance, ImageFilter
 from sklearn.datasets import load_sample_images
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.tomography.perturbations import registry
 
 Batch = np.ndarray[Any, np.dtype[np.uint8]]
@@ -73,7 +73,7 @@ def ours(name: str) -> Callable[[Any], Any]:
 
     def call(batch: Any) -> Any:
         severity = np.full(len(batch), 3)
-        return made.apply(batch, severity, Draws.of(0, name, np.arange(len(batch)), severity))
+        return made.apply(batch, severity, ItemStreams.of(0, name, np.arange(len(batch)), severity))
 
     return call
 

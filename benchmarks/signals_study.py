@@ -93,7 +93,7 @@ def perturbed(images: networks.Images, shifts: Sequence[str]) -> networks.Images
     which, severity = rng.integers(len(shifts), size=len(images)), rng.choice(SEVERITIES, len(images))
     for code, spec in enumerate(shifts):
         one, at = perturbations.registry.build(spec), np.flatnonzero(which == code)
-        draws = perturbations.Draws.of(0, one.name, at, severity[at])
+        draws = perturbations.ItemStreams.of(0, one.name, at, severity[at])
         result[at] = one.apply(images[at], severity[at], draws)
     return result
 

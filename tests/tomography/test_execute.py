@@ -11,7 +11,7 @@ import pytest
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.setup.executor import Executor, orders_of
@@ -48,7 +48,7 @@ class Append:
     random: ClassVar[bool] = False
     asked: list[str] = field(default_factory=list)
 
-    def apply(self, batch: Any, severity: IntArray, draws: Draws) -> list[str]:
+    def apply(self, batch: Any, severity: IntArray, draws: ItemStreams) -> list[str]:
         self.asked += batch
         return [f"{text}{self.letter}{level}" for text, level in zip(batch, severity, strict=True)]
 
@@ -135,7 +135,7 @@ def test_levels_and_kinds_must_fit() -> None:
 
 
 class Broken(Append):
-    def apply(self, batch: Any, severity: IntArray, draws: Draws) -> list[str]:
+    def apply(self, batch: Any, severity: IntArray, draws: ItemStreams) -> list[str]:
         raise ValueError("boom")
 
 

@@ -27,7 +27,7 @@ FORMAT = 1
 COLUMNS = tuple(Row.__annotations__)
 
 
-TEXTS = ("subject", "task", "design", "auxiliary")
+TEXTS = ("subject", "group", "task", "design", "auxiliary")
 
 
 ROW = {name: str if name in TEXTS else NUMBER | None for name in COLUMNS}

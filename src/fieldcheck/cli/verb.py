@@ -33,10 +33,11 @@ def reads_files(verb: Callable[..., None]) -> Callable[..., None]:
         with _allowing(max_size):
             verb(*args, **options)
 
-    own = inspect.signature(verb)
+    own = inspect.signature(verb, eval_str=True)
     option = inspect.Parameter("max_size", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=MaxSize)
-    within.__signature__ = own.replace(parameters=[*own.parameters.values(), option])  # type: ignore[attr-defined]
-    within.__annotations__ = {**verb.__annotations__, "max_size": MaxSize}
+    parameters = [*own.parameters.values(), option]
+    within.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    within.__annotations__ = {one.name: one.annotation for one in parameters}
     return within
 
 

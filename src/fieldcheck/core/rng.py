@@ -27,7 +27,7 @@ _LANE = 2**40
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class ItemStreams:
     """Random numbers of a batch of items. Asking twice gives the same numbers; ``lane`` gives others.
 
     keys
@@ -37,7 +37,7 @@ class Draws:
     keys: Words
 
     @classmethod
-    def of(cls, seed: int, purpose: str, items: npt.ArrayLike, severity: npt.ArrayLike) -> Draws:
+    def of(cls, seed: int, purpose: str, items: npt.ArrayLike, severity: npt.ArrayLike) -> ItemStreams:
         """Streams named by seed, purpose (the perturbation), item and severity.
 
         items, severity
@@ -51,9 +51,9 @@ class Draws:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def select(self, rows: IntArray) -> Draws:
+    def select(self, rows: IntArray) -> ItemStreams:
         """The streams of some of the items."""
-        return Draws(self.keys[rows])
+        return ItemStreams(self.keys[rows])
 
     def words(self, count: int, *, lane: int = 0) -> Words:
         """``count`` whole numbers in [0, 2**64) for each item, one row per item."""
@@ -81,7 +81,7 @@ class Draws:
 
 def rng_for(seed: int, perturbation: str, item: int, severity: int) -> np.random.Generator:
     """The generator that a perturbation written as a function is given for one item."""
-    return Draws.of(seed, perturbation, item, severity).generator(0)
+    return ItemStreams.of(seed, perturbation, item, severity).generator(0)
 
 
 def _mix(words: Words) -> Words:

@@ -40,7 +40,8 @@ class Case:
         activations = np.column_stack([self.chi, np.sqrt(self.chi), np.arange(size) % 3, np.zeros(size)])
         predictions = np.arange(size) % 4 if self.task == "classification" else scattered(size, step=431)
         others = {name: scattered(size, step=271 + number) for number, name in enumerate(strangers)}
-        return Frame(size, self.task, others | dict.fromkeys(names, self.chi), activations, predictions)
+        variables = others | dict.fromkeys(names, self.chi)
+        return Frame(size, self.task, variables, activations, predictions, worthwhile=tuple(names))
 
 
 def scattered(size: int, step: int = 7919) -> FloatArray:

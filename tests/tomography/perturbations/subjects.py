@@ -57,7 +57,7 @@ def run(spec: str, batch: Any, severity: Any, *, seed: int = 0, items: Any = Non
     made = build(spec)
     levels = np.broadcast_to(np.asarray(severity, dtype=np.int64), (len(batch),))
     positions = np.arange(len(batch)) if items is None else items
-    return made.apply(batch, levels, perturbations.Draws.of(seed, made.name, positions, levels))
+    return made.apply(batch, levels, perturbations.ItemStreams.of(seed, made.name, positions, levels))
 
 
 def build(spec: str) -> Perturbation:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 
 from .subjects import build, patterns, photographs, run
 
@@ -232,5 +232,5 @@ def test_draws_of_another_item_give_another_picture() -> None:
     batch = np.full((1, 16, 16), 100, dtype=np.uint8)
     level = np.array([2])
     noise = build("gaussian-noise")
-    one, other = (noise.apply(batch, level, Draws.of(0, "gaussian-noise", [item], level)) for item in (0, 1))
+    one, other = (noise.apply(batch, level, ItemStreams.of(0, "gaussian-noise", [item], level)) for item in (0, 1))
     assert not np.array_equal(one, other)

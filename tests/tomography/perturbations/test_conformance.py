@@ -142,6 +142,6 @@ def test_other_arrays_are_refused(batch: Images) -> None:
 @pytest.mark.parametrize("severity", [[1], [1, 6], [-1, 1]])
 @pytest.mark.parametrize(("name", "batch"), [("fog", np.zeros((2, 9, 9), np.uint8)), ("typos", ["one", "two"])])
 def test_severities_that_are_not_defined_are_refused(name: str, batch: Images | list[str], severity: list[int]) -> None:
-    draws = perturbations.Draws.of(0, name, [0, 1], [1, 1])
+    draws = perturbations.ItemStreams.of(0, name, [0, 1], [1, 1])
     with pytest.raises(FieldcheckError):
         build(name).apply(batch, np.array(severity), draws)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldcheck.core.errors import InputsError, SpaceError
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.tomography.perturbations import Edited, registry
 from fieldcheck.tomography.perturbations.text.base import WORD, TextPerturbation
 from fieldcheck.tomography.perturbations.text.contraction import Contraction
@@ -34,7 +34,7 @@ LEVEL = st.integers(0, 5)
 def edited(name: str, text: str, level: int, seed: int = 0) -> tuple[str, int]:
     made = registry.build(name)
     assert isinstance(made, TextPerturbation)
-    done = made.edit([text], np.array([level]), Draws.of(seed, name, 0, level))
+    done = made.edit([text], np.array([level]), ItemStreams.of(seed, name, 0, level))
     assert isinstance(done, Edited)
     return done.texts[0], int(done.edits[0])
 

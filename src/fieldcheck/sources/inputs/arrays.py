@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
-from fieldcheck.core.inputs import Kind
+from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.npz import is_plain, open_npz
+from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.options import IDS, LABELS, Wanted, label_in, named, pick
 
 Array = npt.NDArray[Any]
@@ -157,3 +158,25 @@ def _label_names(chosen: str) -> tuple[str, ...]:
         if lowered.startswith(own) or lowered.endswith(own)
     ]
     return (*paired, *LABELS)
+
+
+@dataclass(frozen=True)
+class NpyFile(BySuffix):
+    """One array."""
+
+    name: ClassVar[str] = "npy"
+    suffixes: ClassVar[tuple[str, ...]] = (".npy",)
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_npy(path, wanted)
+
+
+@dataclass(frozen=True)
+class NpzFile(BySuffix):
+    """One array of several, beside it labels and ids."""
+
+    name: ClassVar[str] = "npz"
+    suffixes: ClassVar[tuple[str, ...]] = (".npz",)
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_npz(path, wanted)

@@ -114,7 +114,8 @@ def _size(shape: tuple[int, ...]) -> str:
 
 def decode(path: Path, name: str) -> Any:
     """The image in a file, decoded in full; an error names the file."""
-    Image = pillow()  # noqa: N806 -- that is what the module is called
+    from PIL import Image
+
     with (
         decoding(
             name,
@@ -127,19 +128,6 @@ def decode(path: Path, name: str) -> Any:
         check_size(path, image.width * image.height * len(image.getbands()), InputsError)
         image.load()
         return image
-
-
-def pillow() -> Any:
-    """The module that reads images."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise InputsError(
-            "images cannot be read: Pillow is missing",
-            rule="image files need Pillow",
-            hint='pip install "fieldcheck[images]"',
-        ) from None
-    return Image
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,17 +8,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
-from fieldcheck.core.inputs import Kind
+from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.core.pool.column import as_column, value_at
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.parquet import open_parquet
 from fieldcheck.sources.cells import MISSING, typed
+from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.options import IDS, LABELS, TEXTS, Wanted, label_in, named, pick
 
 BLOCK = 1 << 22
@@ -295,3 +296,25 @@ def _reading(path: Path) -> AbstractContextManager[None]:
         rule="a complete CSV file in UTF-8, one value per column in every row",
         hint="--encoding latin-1, if that is what it was written with",
     )
+
+
+@dataclass(frozen=True)
+class CsvFile(BySuffix):
+    """A table as text."""
+
+    name: ClassVar[str] = "csv"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_csv(path, wanted)
+
+
+@dataclass(frozen=True)
+class ParquetFile(BySuffix):
+    """A table as Parquet."""
+
+    name: ClassVar[str] = "parquet"
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_parquet(path, wanted)

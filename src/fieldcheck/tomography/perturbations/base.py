@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 
 
@@ -36,7 +36,7 @@ class Perturbation(Protocol):
         """Largest severity that is defined; 0 is always the identity."""
         ...
 
-    def apply(self, batch: Any, severity: IntArray, draws: Draws) -> Any:
+    def apply(self, batch: Any, severity: IntArray, draws: ItemStreams) -> Any:
         """Perturb a batch.
 
         batch

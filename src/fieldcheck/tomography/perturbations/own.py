@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import NAME
 from fieldcheck.tomography.perturbations.base import check_severity
 
@@ -43,7 +43,7 @@ class OneByOne:
 
     levels: int = 5
 
-    def apply(self, batch: Any, severity: npt.NDArray[np.int64], draws: Draws) -> Any:
+    def apply(self, batch: Any, severity: npt.NDArray[np.int64], draws: ItemStreams) -> Any:
         """Perturb a batch; see ``core.perturbation.Perturbation``."""
         levels = check_severity(self, severity, len(batch)).tolist()
         rows = enumerate(zip(batch, levels, strict=True))
@@ -52,7 +52,7 @@ class OneByOne:
             return changed
         return np.stack(changed) if changed else batch.copy()
 
-    def _one(self, item: Any, level: int, draws: Draws, at: int) -> Any:
+    def _one(self, item: Any, level: int, draws: ItemStreams, at: int) -> Any:
         if level == 0:
             return item
         if not isinstance(item, np.ndarray):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from fieldcheck.core.errors import BudgetError, SpaceError
-from fieldcheck.core.rng import Draws, stream
+from fieldcheck.core.rng import ItemStreams, stream
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 
 PAPER = "Arif et al., TestifAI, ICSE 2026"
+
+
+Adds = Literal["rows", "tests", "inputs"]
 
 
 LISTED = 20_000_000
@@ -57,11 +60,21 @@ def joined(*parts: Rows) -> Rows:
 
 @runtime_checkable
 class Plan(Protocol):
-    """A way to spend inferences."""
+    """A way to spend inferences.
+
+    adds
+        What more inferences buy: single ``rows`` anywhere in the space, whole ``tests`` on all inputs, or ``inputs``,
+        one more in every test. Rows are drawn: each has an input, and an order of perturbations, of its own, and a
+        run goes on until the bands of the surrogate are narrow. The others run test by test, in every order.
+    usual
+        Inferences where neither a number nor a rule is given; None: all that the plan can use.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
+    adds: ClassVar[Adds]
+    usual: ClassVar[int | None]
 
     def rows(self, space: Space, inputs: int, *, budget: int | None, seed: int) -> Rows:
         """Rows for so many inputs of the data and so many inferences; no budget is as many as the plan can use."""
@@ -95,7 +108,7 @@ def space_filling(space: Space, order: int, count: int, *, seed: int) -> IntArra
     if not count:
         return np.zeros(0, dtype=np.int64)
     orders = np.full(max(CANDIDATES, 2 * count), order)
-    among = np.unique(of_order(space, orders, Draws.of(seed, "filling", np.arange(len(orders)), 0)))
+    among = np.unique(of_order(space, orders, ItemStreams.of(seed, "filling", np.arange(len(orders)), 0)))
     places = space.severities(among) / np.array([axis.levels for axis in space.axes])
     chosen = [0]
     distance = np.full(len(among), np.inf)
@@ -105,7 +118,7 @@ def space_filling(space: Space, order: int, count: int, *, seed: int) -> IntArra
     return among[chosen]
 
 
-def of_order(space: Space, orders: IntArray, draws: Draws) -> IntArray:
+def of_order(space: Space, orders: IntArray, draws: ItemStreams) -> IntArray:
     """One random test for each wanted order: random perturbations, each at a random level above 0."""
     axes = len(space.axes)
     chosen = draws.words(axes).argsort(axis=1).argsort(axis=1) < orders[:, None]

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.tomography.plans.base import Rows, all_tests, of_order, random_order, shuffled, spendable
+from fieldcheck.tomography.plans.base import Adds, Rows, all_tests, of_order, random_order, shuffled, spendable
 
 UNIFORM = 8
 """Of so many rows in a space too large to touch, one is uniform over all tests; the others take an order first."""
@@ -31,8 +31,8 @@ class Spread:
     name: ClassVar[str] = "spread"
     title: ClassVar[str] = "Few inputs in many tests of all orders"
     paper: ClassVar[str] = "this project"
-    usual: ClassVar[int] = 20_000
-    """Inferences where nobody says how many."""
+    adds: ClassVar[Adds] = "rows"
+    usual: ClassVar[int | None] = 20_000
 
     def rows(self, space: Space, inputs: int, *, budget: int | None, seed: int) -> Rows:
         wanted = spendable(budget, space.size * inputs, default=self.usual)
@@ -59,7 +59,7 @@ def _others(tests: IntArray, place: IntArray, inputs: int, seed: int) -> IntArra
     for first in range(0, len(tests), 2000):
         block = slice(first, first + 2000)
         distinct, which = np.unique(tests[block], return_inverse=True)
-        ranks = np.argsort(Draws.of(seed, "spread/inputs", distinct, 0).words(inputs), axis=1, kind="stable")
+        ranks = np.argsort(ItemStreams.of(seed, "spread/inputs", distinct, 0).words(inputs), axis=1, kind="stable")
         found[block] = ranks[which, place[block]]
     return found
 
@@ -73,7 +73,7 @@ def _drawn(space: Space, inputs: int, budget: int, seed: int) -> Rows:
     for attempt in itertools.count():
         places = np.arange(2 * budget * attempt, 2 * budget * (attempt + 1))
         tests = np.concatenate([tests, _mixture(space, places, seed)])
-        items = np.concatenate([items, Draws.of(seed, "spread/items/0", places, 0).below(inputs)[:, 0]])
+        items = np.concatenate([items, ItemStreams.of(seed, "spread/items/0", places, 0).below(inputs)[:, 0]])
         _, first = np.unique(np.column_stack([tests, items]), axis=0, return_index=True)
         kept = np.sort(first)[:budget]
         if len(kept) == budget:
@@ -84,11 +84,11 @@ def _drawn(space: Space, inputs: int, budget: int, seed: int) -> Rows:
 def _mixture(space: Space, places: IntArray, seed: int) -> IntArray:
     """The tests at some places of the sequence."""
     shape = np.array(space.shape)
-    draws = Draws.of(seed, "spread/tests/0", places, 0)
+    draws = ItemStreams.of(seed, "spread/tests/0", places, 0)
     uniform = space.numbers((draws.uniforms(len(shape)) * shape).astype(np.int64))
     weights = _order_weights(len(shape))
     orders = np.searchsorted(np.cumsum(weights), draws.below(int(weights.sum()), lane=1)[:, 0], side="right")
-    by_order = of_order(space, orders, Draws.of(seed, "spread/orders/0", places, 0))
+    by_order = of_order(space, orders, ItemStreams.of(seed, "spread/orders/0", places, 0))
     return np.where(places % UNIFORM == 0, uniform, by_order)
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs, gather
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Perturbation
@@ -116,7 +116,7 @@ class Executor:
         return batch
 
     def _perturb(self, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray) -> Any:
-        draws = Draws.of(self.seed, perturbation.name, items, severities)
+        draws = ItemStreams.of(self.seed, perturbation.name, items, severities)
         try:
             return perturbation.apply(batch, severities, draws)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:

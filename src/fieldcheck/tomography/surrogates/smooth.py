@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 
@@ -121,7 +121,7 @@ class SmoothFit:
 
     def _sample(self) -> IntArray:
         """Tests for the table: half from the whole space, half with every order equally often."""
-        draws = Draws.of(0, "bands", np.arange(EXACT), 0)
+        draws = ItemStreams.of(0, "bands", np.arange(EXACT), 0)
         axes = len(self.space.axes)
         severities = (draws.uniforms(axes) * np.array(self.space.shape)).astype(np.int64)
         ranks = draws.words(axes, lane=1).argsort(axis=1).argsort(axis=1)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError, SpaceError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import check_severity
 
@@ -41,10 +41,10 @@ class ImagePerturbation(ABC):
     levels: ClassVar[int] = 5
 
     @abstractmethod
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         """Perturbed pixels, not yet clipped and rounded. ``severity`` and ``draws``: one per item, severity >= 1."""
 
-    def apply(self, batch: npt.NDArray[Any], severity: IntArray, draws: Draws) -> npt.NDArray[Any]:
+    def apply(self, batch: npt.NDArray[Any], severity: IntArray, draws: ItemStreams) -> npt.NDArray[Any]:
         """Perturb a batch of images; see ``core.perturbation.Perturbation``."""
         severity = check_severity(self, severity, len(batch))
         images = _as_images(batch)
@@ -69,7 +69,7 @@ def by_group(pixels: Pixels, groups: IntArray, change: Callable[[Pixels, int], P
     return out
 
 
-def signs(draws: Draws) -> IntArray:
+def signs(draws: ItemStreams) -> IntArray:
     """-1 or 1 per item, equally likely."""
     return 2 * draws.below(2)[:, 0] - 1
 

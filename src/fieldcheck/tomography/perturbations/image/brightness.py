@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, check_choice, per_item
 
@@ -40,7 +40,7 @@ class Brightness(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_ADDED))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         added = per_item(_ADDED[self.scale], severity)
         if self.scale == "deeptest" or pixels.shape[3] == 1:
             return pixels + added

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, side
 
@@ -30,7 +30,7 @@ class CodecError(ImagePerturbation):
     paper: ClassVar[str] = "after Temel et al., CURE-TSR, 2017"
     random: ClassVar[bool] = True
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         items, height, width, _ = pixels.shape
         block = max(1, round(side(pixels) / 8))
         grid = np.arange(height) // block, np.arange(width) // block
@@ -41,7 +41,7 @@ class CodecError(ImagePerturbation):
         return np.asarray(pixels[np.arange(items)[:, None, None], rows, columns])
 
 
-def _moves(severity: IntArray, draws: Draws, grid: tuple[int, int], shorter: int) -> IntArray:
+def _moves(severity: IntArray, draws: ItemStreams, grid: tuple[int, int], shorter: int) -> IntArray:
     """How far down and to the right each block looks: 2 x items x rows of blocks x blocks."""
     hit, *chances = np.moveaxis(draws.uniforms(3 * grid[0] * grid[1]).reshape(-1, 3, *grid), 1, 0)
     reach = np.maximum(1, np.rint(_REACH[severity] * shorter)).astype(np.int64)[:, None, None]

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, check_choice, per_item
 
@@ -39,7 +39,7 @@ class Contrast(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_FACTORS))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         factors = per_item(_FACTORS[self.scale], severity)
         if self.scale == "deeptest":
             return pixels * factors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels
 from fieldcheck.tomography.perturbations.image.light import expose
@@ -24,5 +24,5 @@ class Exposure(ImagePerturbation):
     title: ClassVar[str] = "Too much light"
     paper: ClassVar[str] = "after Temel et al., CURE-TSR, 2017"
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         return expose(pixels, severity, _STOPS)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, per_item
 
@@ -35,13 +35,13 @@ class Fog(ImagePerturbation):
     paper: ClassVar[str] = "after Hendrycks and Dietterich, ICLR 2019"
     random: ClassVar[bool] = True
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         thickness = per_item(_THICKNESS, severity)
         clouds = _clouds(draws, pixels.shape[1], pixels.shape[2])[..., None]
         return np.asarray((pixels + thickness * clouds) / (1 + thickness))
 
 
-def _clouds(draws: Draws, height: int, width: int) -> Pixels:
+def _clouds(draws: ItemStreams, height: int, width: int) -> Pixels:
     """Items x height x width, from 128 to 255."""
     noise = np.sum([_octave(draws, cells, octave) for octave, cells in enumerate(_OCTAVES)], axis=0)
     low = noise.min(axis=(1, 2), keepdims=True)
@@ -51,7 +51,7 @@ def _clouds(draws: Draws, height: int, width: int) -> Pixels:
     return np.asarray(_spread(finest, height) @ stretched @ _spread(finest, width).T, dtype=np.float32)
 
 
-def _octave(draws: Draws, cells: int, octave: int) -> Pixels:
+def _octave(draws: ItemStreams, cells: int, octave: int) -> Pixels:
     """One octave on the grid of the finest."""
     points = cells + 1
     noise = draws.uniforms(points**2, lane=octave).astype(np.float32).reshape(-1, points, points)

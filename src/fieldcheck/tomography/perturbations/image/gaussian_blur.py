@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, side
 from fieldcheck.tomography.perturbations.image.smooth import gaussian
@@ -25,7 +25,7 @@ class GaussianBlur(ImagePerturbation):
     title: ClassVar[str] = "Out of focus"
     paper: ClassVar[str] = "after Temel et al., CURE-TSR, 2017"
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         return by_group(pixels, severity, lambda some, level: gaussian(some, _deviation(level, side(some))))
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.numerics import special
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, check_choice, per_item
@@ -43,7 +43,7 @@ class GaussianNoise(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_DEVIATIONS))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         normal = _quantiles()[draws.shorts(pixels[0].size)].reshape(pixels.shape)
         return pixels + per_item(_DEVIATIONS[self.scale], severity) * normal
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, check_choice
 
@@ -57,7 +57,7 @@ class JpegCompression(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_QUALITIES))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         bright, colour = _tables(np.array((100, *_QUALITIES[self.scale]))[severity])
         whole = np.rint(pixels).astype(np.float64)
         if pixels.shape[3] == 1:

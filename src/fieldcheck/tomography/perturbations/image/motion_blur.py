@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice, side
 from fieldcheck.tomography.perturbations.image.operator import apply_operator, kept, sparse_operator
@@ -55,7 +55,7 @@ class MotionBlur(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_TAILS))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         groups = severity * _DIRECTIONS + draws.below(_DIRECTIONS)[:, 0]
         return by_group(pixels, groups, self._blur)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, side
 
@@ -29,7 +29,7 @@ class Occlusion(ImagePerturbation):
     paper: ClassVar[str] = "DeVries and Taylor, Cutout, 2017"
     random: ClassVar[bool] = True
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         height, width = pixels.shape[1:3]
         length = np.maximum(severity, np.rint(_SHARES[severity] * side(pixels)).astype(np.int64))
         down, right = draws.uniforms(2).T

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.affine import Affine
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice, signs
@@ -35,7 +35,7 @@ class Rotate(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_ANGLES))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         return by_group(pixels, severity * signs(draws), lambda some, level: self._turn(level)(some))
 
     def _turn(self, level: int) -> Affine:

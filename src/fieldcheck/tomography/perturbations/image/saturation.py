@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, check_choice, per_item
 
@@ -38,7 +38,7 @@ class Saturation(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "direction", self.direction, tuple(_FACTORS))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         if pixels.shape[3] == 1:
             return pixels
         red, green, blue = (pixels[..., channel, None] * _LUMA[channel] for channel in range(3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.affine import Affine
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group
@@ -21,7 +21,7 @@ class Scale(ImagePerturbation):
     title: ClassVar[str] = "Enlarged about the centre"
     paper: ClassVar[str] = "Tian et al., DeepTest, ICSE 2018"
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         return by_group(pixels, severity, lambda some, level: _enlarge(level)(some))
 
 

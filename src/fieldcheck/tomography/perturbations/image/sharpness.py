@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, per_item, side
 from fieldcheck.tomography.perturbations.image.smooth import gaussian
@@ -24,6 +24,6 @@ class Sharpness(ImagePerturbation):
     title: ClassVar[str] = "Over-sharpened"
     paper: ClassVar[str] = "unsharp masking; Gonzalez and Woods, Digital Image Processing"
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         smooth = gaussian(pixels, max(0.6, 0.025 * side(pixels)))
         return pixels + per_item(_AMOUNTS, severity) * (pixels - smooth)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.affine import Affine
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, signs
@@ -26,7 +26,7 @@ class Shear(ImagePerturbation):
     paper: ClassVar[str] = "Mu and Gilmer, MNIST-C, 2019"
     random: ClassVar[bool] = True
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         return by_group(pixels, severity * signs(draws), lambda some, level: _slant(level)(some))
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.numerics import special
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, check_choice
@@ -43,7 +43,7 @@ class ShotNoise(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_PHOTONS))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         which = np.rint(pixels).astype(np.int64) << _BITS
         which += (draws.shorts(pixels[0].size) >> (16 - _BITS)).reshape(pixels.shape)
         photons = _PHOTONS[self.scale]

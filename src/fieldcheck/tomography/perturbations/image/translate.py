@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.affine import Affine
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice, side
@@ -38,6 +38,6 @@ class Translate(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "pixels", self.pixels, ("scaled", "published"))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         step = _STEP * (side(pixels) / _REFERENCE if self.pixels == "scaled" else 1.0)
         return by_group(pixels, severity, lambda some, level: Affine(shift=(-step * level, -step * level))(some))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.image.affine import Affine
 from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice
@@ -34,7 +34,7 @@ class Zoom(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "direction", self.direction, ("out", "in"))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: Draws) -> Pixels:
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         return by_group(pixels, severity, lambda some, level: self._enlarge(level)(some))
 
     def _enlarge(self, level: int) -> Affine:

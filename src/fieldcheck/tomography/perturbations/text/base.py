@@ -12,7 +12,7 @@ import numpy as np
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.core.rng import Draws
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography.perturbations.base import check_severity
 
@@ -65,11 +65,11 @@ class TextPerturbation(ABC):
     def rewrite(self, piece: str, chances: Sequence[float]) -> str:
         """What is written at a place instead of ``piece``, never the same; ``chances``: three numbers in [0, 1)."""
 
-    def apply(self, batch: Sequence[str], severity: IntArray, draws: Draws) -> list[str]:
+    def apply(self, batch: Sequence[str], severity: IntArray, draws: ItemStreams) -> list[str]:
         """Perturb a batch of texts; see ``core.perturbation.Perturbation``."""
         return self.edit(batch, severity, draws).texts
 
-    def edit(self, batch: Sequence[str], severity: IntArray, draws: Draws) -> Edited:
+    def edit(self, batch: Sequence[str], severity: IntArray, draws: ItemStreams) -> Edited:
         """The perturbed texts and how many edits each of them got."""
         levels = check_severity(self, severity, len(batch))
         chances = draws.uniforms(_USED * self.levels).reshape(len(batch), self.levels, _USED).tolist()
