@@ -121,6 +121,7 @@ def _terms(sample: Sample, losses: FloatArray) -> tuple[FloatArray, FloatArray, 
         weights = 1 / (population * draws.probability)
         before = np.concatenate([[0.0], np.cumsum(losses)[:-1]]) / population
         return before + losses * weights, weights, 1 / (1 - draws.weighted)
+    assert isinstance(draws, GroupDraws | WeightedDraws)
     bound = 1 / (population * draws.least) if draws.least > 0 else np.inf
     if isinstance(draws, GroupDraws):
         chance = draws.share * draws.group
