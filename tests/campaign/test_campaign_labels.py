@@ -94,7 +94,7 @@ def test_a_class_that_is_called_skip(tmp_path: Path) -> None:
     assert campaign.skip(second).kind == "skipped"
     for item in rest:
         campaign.tell(item, "go")
-    assert campaign.answers()[second] == Missing()
+    assert campaign.view.answers()[second] == Missing()
     assert campaign.estimate().labels == 39
 
 
@@ -222,19 +222,19 @@ def said(labels: str, *, first: int = 1) -> tuple[Annotation, ...]:
     ],
 )
 def test_what_counts(needed: int, labels: str, skips: str, expected: tuple[str, str]) -> None:
-    standing, label = settled(said(labels), said(skips, first=100), needed=needed, task="classification")
+    standing, label = settled(said(labels), said(skips, first=100), needed, "classification")
     assert (standing, str(label or "")) == expected
 
 
 def test_a_tie_waits_for_one_more_label_though_somebody_skipped_before() -> None:
     early = said("s", first=1)
-    assert settled(said("ab", first=10), early, needed=2, task="classification") == ("disputed", None)
+    assert settled(said("ab", first=10), early, 2, "classification") == ("disputed", None)
 
 
 def test_of_numbers_the_median_counts() -> None:
     numbers = tuple(Annotation("i", Value(number), str(number)) for number in (1.0, 10.0, 2.0))
-    assert settled(numbers, (), needed=2, task="regression") == ("labelled", Value(2.0))
-    assert settled(numbers[:2], (), needed=2, task="regression") == ("labelled", Value(5.5))
+    assert settled(numbers, (), 2, "regression") == ("labelled", Value(2.0))
+    assert settled(numbers[:2], (), 2, "regression") == ("labelled", Value(5.5))
 
 
 def test_several_labels_for_each_item(tmp_path: Path) -> None:
@@ -359,9 +359,9 @@ def told(campaign: Campaign, words: Sequence[str]) -> list[str]:
 def test_nonresponse_by_hand(tmp_path: Path) -> None:
     """Of ten items two are lost and two of the others fail: 6/8; 8/10 if the model is right on both, 6/10 if wrong."""
     campaign = start(tmp_path, animals(), "srs", budget=10)
-    assert campaign.nonresponse() is None
+    assert campaign.view.nonresponse() is None
     told(campaign, ["right", "unclear", "right", "wrong", "?", "right", "right", "wrong", "right", "right"])
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert found.estimate is not None
     assert found.if_wrong is not None
@@ -379,7 +379,7 @@ def test_items_in_dispute_are_counted_with_those_that_nobody_could_label(tmp_pat
     campaign = start(tmp_path, animals(), "srs", budget=10)
     items = told(campaign, ["right"] * 9 + ["unclear"])
     campaign.tell(items[0], other(animals(), items[0]), by="Bob")
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert (found.count, found.disputed, found.reasons) == (2, 1, {"unclear": 1})
     assert found.if_wrong is not None
@@ -389,7 +389,7 @@ def test_items_in_dispute_are_counted_with_those_that_nobody_could_label(tmp_pat
         "ones; 100.0 % if the model is right on all of them, 80.0 % if wrong"
     )
     campaign.tell(items[-1], "right", by="Ann")
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert (found.count, found.disputed, found.reasons) == (1, 1, {})
     assert campaign.estimate().warnings[0].startswith("people disagree on 1 item: the estimate takes it to be like")
@@ -409,7 +409,7 @@ def test_what_one_of_two_people_labelled_is_begun(tmp_path: Path) -> None:
 def test_nonresponse_of_numbers_has_no_worst_case(tmp_path: Path) -> None:
     campaign = start(tmp_path, houses(), "srs", budget=10)
     told(campaign, ["1", "2", "skip", *["3"] * 7])
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert found.if_wrong is None
     assert found.estimate is not None
@@ -419,7 +419,7 @@ def test_nonresponse_of_numbers_has_no_worst_case(tmp_path: Path) -> None:
 def test_nonresponse_where_every_label_is_needed(tmp_path: Path) -> None:
     campaign = start(tmp_path, animals(), "rhc", budget=10)
     told(campaign, ["right", "skip", *["right"] * 8])
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert found.estimate is None
     assert found.if_wrong is not None
@@ -437,7 +437,7 @@ def test_waves_go_on_over_skipped_items(tmp_path: Path) -> None:
     progress = campaign.progress()
     assert (progress.complete, progress.skipped, progress.labelled) == (True, 9, 51)
     assert campaign.estimate().labels == 51
-    assert campaign.development()[-1].value == campaign.estimate().value
+    assert campaign.view.development()[-1].value == campaign.estimate().value
 
 
 def test_a_skip_is_undone_by_a_label(tmp_path: Path) -> None:
@@ -481,10 +481,10 @@ def test_true_classes_are_known_unless_somebody_only_said_wrong(tmp_path: Path) 
 
     campaign = start(tmp_path, animals(), "srs", budget=10)
     (last, *_) = told(campaign, ["right"] * 9 + ["cat"])
-    labelled, _ = campaign.labelled()
-    found = true_classes_of(labelled, blank(animals()), campaign.answers())
+    labelled, _ = campaign.view.labelled()
+    found = true_classes_of(labelled, blank(animals()), campaign.view.answers())
     assert found is not None
     assert found[0] == prediction(animals(), last)
     campaign.tell(last, "wrong", by="Ann")
-    labelled, _ = campaign.labelled()
-    assert true_classes_of(labelled, blank(animals()), campaign.answers()) is None
+    labelled, _ = campaign.view.labelled()
+    assert true_classes_of(labelled, blank(animals()), campaign.view.answers()) is None

@@ -401,7 +401,7 @@ def test_a_store_that_fails_takes_nothing_of_the_file(
         raise StoreError("the disk is full")
 
     changed = prepare(campaign, read_lines(label_file(tmp_path, *[(name, "dog") for name in ids])))
-    monkeypatch.setattr(campaign._store, "append", failing)
+    monkeypatch.setattr(campaign.log._store, "append", failing)
     with pytest.raises(StoreError):
         take(campaign, changed)
     assert campaign.refresh().number == before + len(ids)

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy.typing as npt
 
@@ -18,16 +19,18 @@ from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
 from fieldcheck.campaign.creation import all_classes, begin, campaign_design
 from fieldcheck.campaign.drawing import drawn_event
-from fieldcheck.campaign.labels import checked_key, read, unknown_item
-from fieldcheck.campaign.log import ABOUT_ITEMS, new_key, said, same
-from fieldcheck.campaign.people import spelt
+from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
+from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
+from fieldcheck.campaign.people import digest_of, new_token, spelt
 from fieldcheck.campaign.places import file_to_be, place_of, pool_file
+from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.campaign.settings import INTERNAL, Settings
 from fieldcheck.campaign.state import Annotation, ItemState, State
-from fieldcheck.campaign.stores import file_of, open_store
-from fieldcheck.campaign.stores.base import Event, Happening, Store
-from fieldcheck.campaign.view import Findings
+from fieldcheck.campaign.stores import open_store
+from fieldcheck.campaign.stores.base import Event, EventKind, Store
+from fieldcheck.campaign.view import CampaignView
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
@@ -37,11 +40,71 @@ SEARCHED = 5_000
 """Ids of the pool that are searched for a similar one."""
 
 
-class Campaign(Findings):
-    """A labelling project over a store: the events there are all that it is, and this object is a view of them.
+class Campaign:
+    """A labelling project over a store: the events there are all that it is.
 
-    What changes it is here; what it says is in ``Findings``, and how its events are kept in ``Journal``.
+    What changes it is here.
+
+    log
+        Its events, and how they are kept.
+    view
+        What they say: the estimate and how it developed, failures, what there is to see of an item.
     """
+
+    def __init__(
+        self, store: Store, pool: Pool | str | Path | None = None, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._clock = clock
+        self.log = EventLog(store)
+        self.view = CampaignView(self.log, pool, clock=clock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Let go of the store; the campaign itself goes on."""
+        self.log.close()
+
+    @property
+    def settings(self) -> Settings:
+        """What it was started with."""
+        return self.view.settings
+
+    @property
+    def pool(self) -> Pool:
+        """All items, with the predictions."""
+        return self.view.pool
+
+    @property
+    def place(self) -> str:
+        """Where it is kept, for messages."""
+        return self.log.place
+
+    @property
+    def state(self) -> State:
+        """What the events read so far add up to."""
+        return self.log.state
+
+    def refresh(self) -> State:
+        """Read what happened since, and return the state."""
+        return self.log.refresh()
+
+    def estimate(self, *, level: float = 0.95) -> Estimate:
+        """What the labels say about the whole pool; ``LabelError`` while there are too few."""
+        return self.view.estimate(level=level)
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self.view.progress()
+
+    def failures(self) -> list[Failure]:
+        """Items on which the model is wrong, in the order of the design."""
+        return self.view.failures()
 
     @classmethod
     def create(  # noqa: PLR0913 -- one parameter per option of a campaign, all but two by name
@@ -141,17 +204,17 @@ class Campaign(Findings):
 
     def _remember(self, pool: Path) -> None:
         """Where the pool is now, for whoever opens the campaign next; where nothing can be written, they are told."""
-        file = file_of(self._store)
+        file = self.log.file
         place = place_of(pool, file)
 
         def step(state: State) -> None:
             found = pool_file(state, file)
             if found is None or found.resolve() != pool.resolve():
                 data = {"pool_file": place.recorded, "pool_beside": place.beside}
-                self._append([Event("moved", INTERNAL + new_key(), at=self._clock(), data=data)])
+                self.log.append([Event("moved", INTERNAL + new_key(), at=self._clock(), data=data)])
 
         with contextlib.suppress(StoreError):
-            self._decided(step)
+            self.log.decide(step)
 
     def ask(self, by: str = "", *, n: int = 1) -> list[str]:
         """Items for somebody to label, at most ``n``; they are theirs for as long as the lease lasts.
@@ -163,14 +226,14 @@ class Campaign(Findings):
         if n < 1:
             raise CampaignError(f"{n} items asked for", rule="at least one")
         name = checked_name(by, "the name")
-        return self._decided(lambda state: self._ask(state, state.person(name), n))
+        return self.log.decide(lambda state: self._ask(state, state.person(name), n))
 
     def _ask(self, state: State, by: str, n: int) -> list[str]:
         if state.closed:
             return []
         while not (chosen := choice(state, by, n, now=self._clock())) and may_draw(state):
-            self._append([replace(self._next_draw(state), at=self._clock())])
-            state = self._state
+            self.log.append([replace(self._next_draw(state), at=self._clock())])
+            state = self.log.state
         self._lease(chosen, by, now=self._clock())
         return [item.id for item in chosen]
 
@@ -180,13 +243,12 @@ class Campaign(Findings):
         ending = [item for item in items if not is_theirs(item, by, now + lasting / 2)]
         if ending:
             data = {"until": now + lasting}
-            self._append([Event("leased", new_key(), item=item.id, by=by, at=now, data=data) for item in ending])
+            self.log.append([Event("leased", new_key(), item=item.id, by=by, at=now, data=data) for item in ending])
 
     def _next_draw(self, state: State) -> Event:
-        sheet = self._sheet(state)
-        losses = sheet.history(self._answers(state))
-        frame = self._frame or frame_for(self.pool, self._design, None)
-        sample = self._design.draw(frame, losses, budget=self.settings.most, seed=self.settings.seed)
+        sheet = self.view.sheet_of(state)
+        losses = sheet.history(self.view.answers_of(state))
+        sample = self.view.design.draw(self.view.frame, losses, budget=self.settings.most, seed=self.settings.seed)
         return drawn_event(sample, self.pool, before=sheet.sample, state=state, losses=losses)
 
     def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
@@ -201,7 +263,7 @@ class Campaign(Findings):
         typed = checked_words(str(label), "the label")
         if not typed:
             raise LabelError(f"no label for item '{item}'", rule="a label says something", hint="skip the item")
-        known = self._state if item in self._state.items else self.refresh()
+        known = self.state if item in self.state.items else self.refresh()
         label_read = self.read(self._entry(known, str(item)), typed)
         if isinstance(label_read, Missing):
             return self.skip(item, label_read.reason, by=by, key=key)
@@ -210,7 +272,7 @@ class Campaign(Findings):
 
     def read(self, item: ItemState, text: str) -> Label:
         """What a text says about an item of this campaign; what it cannot mean is refused."""
-        prediction = self.prediction_of(item.position)
+        prediction = self.view.prediction_of(item.position)
         classes = self.settings.classes if prediction is not None else ()
         return read(text, task=self.settings.task, classes=classes, prediction=prediction, item=item.id)
 
@@ -220,7 +282,7 @@ class Campaign(Findings):
         What stands already is not recorded again.
         """
         checked = [replace(one, by=checked_name(one.by, "the name")) for one in annotations]
-        return self._decided(lambda state: self._tell_all(state, checked))
+        return self.log.decide(lambda state: self._tell_all(state, checked))
 
     def _tell_all(self, state: State, annotations: Sequence[Annotation]) -> list[Event]:
         self._check_open(state)
@@ -231,10 +293,10 @@ class Campaign(Findings):
             names.setdefault(by)
             events.append(self._event(self._entry(state, one.item), replace(one, by=by)))
         new = [event for event in events if self._repeated(state.items[event.item], event) is None]
-        return self._append(new) if new else []
+        return self.log.append(new) if new else []
 
     def _event(self, entry: ItemState, said: Annotation) -> Event:
-        kind: Happening = "skipped" if said.skipped else "labelled"
+        kind: EventKind = "skipped" if said.skipped else "labelled"
         return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=self._words(entry, said))
 
     def _words(self, entry: ItemState, said: Annotation) -> dict[str, Any]:
@@ -280,21 +342,51 @@ class Campaign(Findings):
 
         return self._record("released", item, by, key, given)
 
+    def invite(self, names: Sequence[str]) -> dict[str, str]:
+        """A token for each person, by name: what their link to the labelling page carries.
+
+        Only its fingerprint is kept, so a token that was lost is replaced: an earlier one of the same person ends here.
+        """
+        checked = [person_name(name) for name in names]
+
+        def step(state: State) -> dict[str, str]:
+            tokens = {state.person(name): new_token() for name in checked}
+            self.log.append([self._invited(name, digest_of(token)) for name, token in tokens.items()])
+            return tokens
+
+        return self.log.decide(step)
+
+    def revoke(self, name: str) -> Event:
+        """End a person's link; what they labelled stands."""
+
+        def step(state: State) -> Event:
+            person = state.person(person_name(name))
+            if not state.invited.get(person):
+                having = ", ".join(one for one, digest in state.invited.items() if digest) or "nobody"
+                raise CampaignError(f"'{person}' has no link", rule=f"links that are valid: {having}")
+            return self.log.append([self._invited(person, "")])[0]
+
+        return self.log.decide(step)
+
+    def _invited(self, person: str, digest: str) -> Event:
+        data = {"person": person, "digest": digest}
+        return Event("invited", INTERNAL + new_key(), at=self._clock(), data=data)
+
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""
         sent = checked_key(key) if key else f"{INTERNAL}closed"
         name = checked_name(by, "the name")
 
         def step(state: State) -> Event:
-            closed = next((event for event in reversed(self._events) if event.kind == "closed"), None)
-            wish = Event("closed", key=sent, by=state.person(name), at=self._clock())
-            return closed or self._append([wish])[0]
+            if state.closed:
+                return self.log.numbered(state.closed)
+            return self.log.append([Event("closed", key=sent, by=state.person(name), at=self._clock())])[0]
 
-        return self._decided(step)
+        return self.log.decide(step)
 
     def _record(
         self,
-        kind: Happening,
+        kind: EventKind,
         item: str,
         by: str,
         key: str | None,
@@ -307,24 +399,23 @@ class Campaign(Findings):
         def step(state: State) -> Event:
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
-            if sent in self._keys:
-                self.refresh()  # what was stored is acknowledged again only where it is still found
-                return same(self._keys[sent], replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
+            if (stored := self.log.keyed(sent)) is not None:
+                return same(stored, replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())
             if not key and (repeated := self._repeated(entry, event)) is not None:
                 return repeated
-            return same(self._append([event])[0], event)
+            return same(self.log.append([event])[0], event)
 
         # Without a key a step may end without an append: what was said already is not said again.
-        return self._decided(step, known_first=bool(key))
+        return self.log.decide(step, known_first=bool(key))
 
     def _repeated(self, entry: ItemState, event: Event) -> Event | None:
         """The event that says the same already: what stands need not be said again."""
         before = entry.annotation_of(event.by)
         if before is None or event.kind not in ("labelled", "skipped"):
             return None
-        stored = self._events[before.number - 1]
+        stored = self.log.numbered(before.number)
         return stored if stored.kind == event.kind and said(stored) == said(event) else None
 
     def _entry(self, state: State, item: str) -> ItemState:

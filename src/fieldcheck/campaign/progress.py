@@ -106,7 +106,7 @@ def progress_of(state: State, *, failures: int, now: float) -> Progress:
         budget=state.settings.budget,
         failures=failures,
         complete=state.complete and all(item.done for item in items),
-        closed=state.closed,
+        closed=bool(state.closed),
         annotators=dict(Counter(one.by for item in items for one in item.labels)),
         agreement=agreement(items),
     )

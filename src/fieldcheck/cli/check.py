@@ -11,6 +11,7 @@ import typer
 from fieldcheck import report
 from fieldcheck.accuracy.assessment.requirement import decide, decision_of, too_early
 from fieldcheck.accuracy.assessment.stopping import Certify, judge
+from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.campaigns import Labels, labels_of
 from fieldcheck.cli.show import show_json, tell
@@ -109,4 +110,4 @@ def _show(decisions: Sequence[Decision], file: str, *, junit: Path | None, as_js
 
 def _suite(file: str) -> str:
     """What was checked, without the password of an address."""
-    return f"fieldcheck {file.rpartition('@')[2]}" if file.startswith(campaigns.URLS) else f"fieldcheck {file}"
+    return f"fieldcheck {file.rpartition('@')[2]}" if is_address(file) else f"fieldcheck {file}"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Line, LineChart, Table
-from fieldcheck.core.interval import Interval
+from fieldcheck.core.interval import Basis, Interval
 from fieldcheck.core.measures.base import SCALES, ResultScale
 from fieldcheck.core.words import counted
 
@@ -141,19 +141,23 @@ POINTS = 400
 """Looks that a figure shows at most."""
 
 
-ASSUMES = {
-    "mean": "that items were drawn at random and labels are right; nothing about the model",
+ASSUMES: dict[Basis, str] = {
+    "random": "that items were drawn at random and labels are right; nothing about the model",
     "sequence": "that items were drawn at random and labels are right; nothing about the model, nor when you look",
-    "plain": "that the risk model is about right where few labels were taken",
-    "guarded": "that items which look safe fail at most as often as their labels permit",
+    "model": "that the risk model is about right where few labels were taken",
+    "protected": "that items which look safe fail at most as often as their labels permit",
     "boundary": "for 'at least': that items which look safe fail at most as often as their labels permit; "
     "for 'below': that the risk model is about right where few labels were taken",
 }
 
 
+AT_RANDOM: frozenset[Basis] = frozenset({"random", "sequence"})
+"""Nothing is assumed about the model."""
+
+
 WRONG_IF = {
-    "mean": "labels are wrong, or items were left out because of what they are",
-    "waves": "labels are wrong, items were left out because of what they are, or many of the most confident items fail "
+    "random": "labels are wrong, or items were left out because of what they are",
+    "model": "labels are wrong, items were left out because of what they are, or many of the most confident items fail "
     "and no label has reached them (srs does not depend on that)",
 }
 
@@ -227,8 +231,8 @@ class Stop:
                 f"{len(self.looks):,}, up to {self.labels:,} of at most {counted(self.estimate.budget, 'label')}",
             ),
             ("error", self._error()),
-            ("assumes", ASSUMES[self._promise()]),
-            ("wrong if", WRONG_IF["mean" if self._promise() in ("mean", "sequence") else "waves"]),
+            ("assumes", ASSUMES[self._basis]),
+            ("wrong if", WRONG_IF["random" if self._basis in AT_RANDOM else "model"]),
             ("about", f"the {self.estimate.population:,} items of this pool, not future data from the same source"),
         ]
         if self.estimate.truth is not None:
@@ -280,20 +284,15 @@ class Stop:
             "looks": [look.to_dict() for look in self.looks],
         }
 
-    def _promise(self) -> str:
-        method = self.estimate.interval.method
-        named = {"hypergeometric sequence": "sequence", "group-sequential Wilson": "boundary"}
-        if method in named:
-            return named[method]
-        if self.estimate.design.partition(":")[0] == "srs":
-            return "mean"
-        return "guarded" if method.startswith("guarded") else "plain"
+    @property
+    def _basis(self) -> Basis:
+        return self.estimate.interval.basis
 
     def _error(self) -> str:
         share = f"{100 * (1 - self.estimate.interval.level):.2g} %"
         if not isinstance(self.aim, Requirement):
             return f"about {share} of campaigns, or fewer, stop with an interval that misses the truth"
-        how = "exactly" if self._promise() == "sequence" else "approximately, checked by simulation"
+        how = "exactly" if self._basis == "sequence" else "approximately, checked by simulation"
         return f"at most {share} of campaigns ever make a false claim, at any of their looks ({how})"
 
     def _more(self) -> str:

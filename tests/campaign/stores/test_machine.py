@@ -211,7 +211,7 @@ class Campaigning(RuleBasedStateMachine):
         if not hasattr(self, "windows"):
             return
         first, second = (window.refresh() for window in self.windows)
-        assert first == second == fold(self.windows[0].events())
+        assert first == second == fold(self.windows[0].log.events())
         for name, entry in first.items.items():
             marks = self.said.get(name, {})
             assert {mark.by: ("label", str(mark.label)) for mark in entry.labels} | {
@@ -224,7 +224,7 @@ class Campaigning(RuleBasedStateMachine):
             any(until > self.now for until in holders.values()) for holders in self.leases.values()
         )
         assert progress.labelled + progress.skipped + progress.disputed + progress.open == len(first.items)
-        assert Counter(event.key for event in self.windows[0].events()).most_common(1)[0][1] == 1
+        assert Counter(event.key for event in self.windows[0].log.events()).most_common(1)[0][1] == 1
         assert first.closed == self.closed
 
     def teardown(self) -> None:

@@ -20,6 +20,7 @@ from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_desig
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.core.draws import PooledDraws, WaveDraws
 from fieldcheck.core.errors import BudgetError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures import measure_of
@@ -90,10 +91,10 @@ def old_chances(labelled: Labelled) -> FloatArray:
     by strata and groups whose chances do not carry over to another model.
     """
     sample = labelled.sample
-    if sample.estimator == "model_assisted":
+    if isinstance(sample.draws, WaveDraws) and sample.draws.reusable:
         return Fit.of(labelled).chance
-    if sample.estimator == "mean" and not sample.constants["replacement"].any():
-        return np.full(sample.population, sample.draws / sample.population)
+    if sample.draws.reusable:
+        return np.full(sample.population, len(sample) / sample.population)
     raise SampleError(
         f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
         rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
@@ -152,7 +153,7 @@ def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, me
     items = np.concatenate([carried.items, top.items[: len(losses)][known]])
     everything = np.concatenate([carried.losses, losses[known]])
     found = assisted(model, items, everything, chance=chance)
-    sample = Sample(frame.size, items, "model_assisted", frame=frame)
+    sample = Sample(frame.size, items, "model_assisted", PooledDraws(chance), frame=frame)
     labelled = Labelled(sample, everything, measure.failed(everything), frame.task)
     return Fit(labelled, model, found.expected, chance, found.value, found.seen, found.foreseen, audit=math.nan)
 
