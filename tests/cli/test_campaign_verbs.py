@@ -222,7 +222,7 @@ def test_check_passes_fails_and_leaves_open(run: Run, labelled: Path) -> None:
     for code, bound in bounds.items():
         done = run("check", "c.db", "--min-accuracy", bound, "--junit", "j.xml", "--json")
         assert done.code == code
-        assert done.json["outcome"] == ["pass", "fail", "undecided"][code]
+        assert done.json["decision"] == ["passed", "failed", "undecided"][code]
         (case,) = Xml.parse("j.xml").getroot().iter("testcase")  # noqa: S314 -- our own
         assert [child.tag for child in case] == [elements[code]]
     assert done.json["checks"][0]["more_labels"] > 0
