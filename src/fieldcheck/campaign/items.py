@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import os
-import zipfile
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import Combined, registry
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of
-from fieldcheck.campaign.picture import COLOUR_TYPES, png, shades, upright
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import read_npz
+from fieldcheck.sources.inputs.images import DEEP, MEDIA, decode
 from fieldcheck.sources.roles import RECOGNISED
-
-MEDIA = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".bmp": "image/bmp",
-    ".avif": "image/avif",
-}
-"""By suffix, the pictures that are shown. SVG is not among them: it can carry scripts."""
-
 
 FILE_COLUMNS = ("image", "image_path", "img", "path", "filepath", "file", "file_name", "filename")
 
@@ -49,11 +40,22 @@ HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confide
 """Columns, in small letters, that would give away the model's answer, its doubts, or the truth of some items."""
 
 
+MADE_BY_MODELS = re.compile(
+    r"p_.+|(y_?)?(prob|proba|probs|probability|probabilities|pred|preds|pred_probs?|predicted|prediction|hat|scores?|"
+    r"logits?|softmax|conf|confidence)([ _.:-].*)?"
+)
+"""Likewise, whatever a model's outputs are usually called: ``p_cat``, ``score``, ``logit_3``, ``Predicted Label``."""
+
+
 LONGEST_TEXT = 200_000
 """Bytes of a text file that are read."""
 
 
 ARRAY_FILES = (".npy", ".npz")
+
+
+CHANNELS = (1, 3, 4)
+"""Of a picture: grey, colour, colour with transparency."""
 
 
 LOOKED_AT = 256
@@ -92,38 +94,27 @@ class Content:
     @property
     def data(self) -> bytes:
         """An image that comes from an array, as a PNG; empty for others."""
-        return b"" if self.pixels is None else png(self.pixels)
+        return b"" if self.pixels is None else _png(self.pixels)
 
     def read(self) -> bytes:
         """The bytes of an image."""
         return self.data if self.path is None else self.path.read_bytes()
 
 
-class WithItems(Protocol):
-    """What knows where the items are: a campaign."""
-
-    @property
-    def items_folder(self) -> Path | None: ...
-
-    @property
-    def design(self) -> Design: ...
-
-
-def content_of(items: WithItems | str | Path, pool: Pool, position: int) -> Content:
+def content_of(items: str | Path, pool: Pool, position: int, *, hidden: Collection[str] = ()) -> Content:
     """What to show of the item at a position of the pool.
 
     items
-        A campaign; or a folder with the items' files; or an .npy or .npz file with one image per item, in the order of
-        the pool. Empty: there are none.
+        A folder with the items' files; or an .npy or .npz file with one image per item, in the order of the pool.
+        Empty: there are none.
+    hidden
+        Further columns that are left out, in small letters.
 
     A file that is named by the id, or by a column such as ``path`` or ``image``, is shown where it lies inside the
     folder; else the one column that is named as texts are; else the other columns. The truth, the prediction, the
     confidence and auxiliary variables are left out: they would bias whoever labels.
     """
-    if isinstance(items, (str, Path)):
-        return _content(str(items), pool, position, hidden=HIDDEN)
-    used = auxiliary_of(items.design).lower().split("+")
-    return _content(str(items.items_folder or ""), pool, position, hidden=HIDDEN.union(used))
+    return _content(str(items), pool, position, hidden=HIDDEN.union(hidden))
 
 
 def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -> Content:
@@ -132,19 +123,28 @@ def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -
         return Content("image", name, pixels=_pixels(place, len(pool), position))
     found, note = _file(Path(place), pool, position) if place else (None, "")
     if found is not None and found.suffix.lower() in MEDIA:
-        return Content("image", name, path=found)
+        shown = MEDIA[found.suffix.lower()]
+        return Content("image", name, path=found) if shown else Content("image", name, pixels=_decoded(found, name))
     if found is not None:
         return Content("text", name, text=_read_text(found))
     return replace(_of_the_table(pool, position, hidden), note=note)
 
 
 def _of_the_table(pool: Pool, position: int, hidden: frozenset[str]) -> Content:
-    columns = {name: column for name, column in pool.columns.items() if _plain(name) not in hidden}
+    columns = {name: column for name, column in pool.columns.items() if not _is_hidden(name, pool, hidden)}
     texts = [name for name, column in columns.items() if _plain(name) in TEXT_COLUMNS and is_text(column)]
     if len(texts) == 1:
         return Content("text", pool.id_of(position), text=_text(value_at(columns[texts[0]], position)))
     pairs = tuple((name, _text(value_at(column, position))) for name, column in columns.items())
     return Content("row", pool.id_of(position), pairs=pairs)
+
+
+def _is_hidden(name: str, pool: Pool, hidden: frozenset[str]) -> bool:
+    """Whether a column would give away something; numbers under the name of a class are its probabilities."""
+    plain = _plain(name)
+    if plain in hidden or MADE_BY_MODELS.fullmatch(plain):
+        return True
+    return name in pool.classes and not is_text(pool.columns[name])
 
 
 def _plain(name: str) -> str:
@@ -219,11 +219,8 @@ def _changed(place: str) -> int:
 @lru_cache(maxsize=4)
 def _images(place: str, changed: int) -> tuple[npt.NDArray[Any], float]:
     """The images of a file, and the value that is shown as white; ``changed`` makes a new file be read anew."""
-    try:
-        found = _arrays(place)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputsError(f"{place} cannot be read: {error}", rule="arrays of numbers, not pickled") from None
-    images = next((array for array in found if _are_images(array)), None)
+    with decoding(place, InputsError, rule="arrays of numbers, not pickled"):
+        images = next((array for array in _arrays(place) if _are_images(array)), None)
     if images is None:
         raise InputsError(
             f"{place} holds no images", rule="an array of shape (items, height, width), with or without channels"
@@ -236,12 +233,44 @@ def _arrays(place: str) -> list[npt.NDArray[Any]]:
     """The array of a file, left on disk, or those of an archive."""
     if place.lower().endswith(".npy"):
         return [np.load(place, mmap_mode="r", allow_pickle=False)]
-    with open(place, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        return [archive[name] for name in archive.files]
+    return list(read_npz(place, InputsError).values())
+
+
+def upright(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """One image as (height, width, channels), also from (height, width) and from torch's (channels, height, width)."""
+    if image.ndim == 2:
+        return image[:, :, None]
+    if image.shape[2] not in CHANNELS and image.shape[0] in CHANNELS:
+        return np.moveaxis(image, 0, 2)
+    return image
+
+
+def shades(image: npt.NDArray[Any], largest: float) -> npt.NDArray[np.uint8]:
+    """Values as 0 to 255: those of bytes as they are, others relative to ``largest``."""
+    if image.dtype == np.uint8:
+        return image
+    filled = np.nan_to_num(image.astype(np.float64), nan=0.0, posinf=largest, neginf=0.0)
+    return np.rint(np.clip(filled / largest, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def _decoded(path: Path, name: str) -> npt.NDArray[np.uint8]:
+    """A file that browsers do not show."""
+    image = decode(path, name)
+    array = np.asarray(image if image.mode.startswith(DEEP) else image.convert("RGB"))
+    return shades(upright(array), max(float(array.max()), 1.0))
+
+
+def _png(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """A picture of shape (height, width, channels) as a file."""
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else np.ascontiguousarray(pixels)).save(out, "PNG")
+    return out.getvalue()
 
 
 def _are_images(array: npt.NDArray[Any]) -> bool:
     numeric = array.dtype.kind in "iufb" and array.size > 0
     if not numeric or array.ndim not in (3, 4):
         return False
-    return array.ndim == 3 or array.shape[3] in COLOUR_TYPES or array.shape[1] in COLOUR_TYPES
+    return array.ndim == 3 or array.shape[3] in CHANNELS or array.shape[1] in CHANNELS

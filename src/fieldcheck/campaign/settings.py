@@ -10,13 +10,30 @@ from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
+from fieldcheck.files.schema import NUMBER, Schema, checked
 
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
 
 
-FORMAT = 2
-"""Of the record; a newer one is refused. 1: campaigns in which a skip counts like a label."""
+FORMAT = 1
+"""Of the record; a newer one is refused."""
+
+
+RECORD: Schema = {
+    **dict.fromkeys(("title", "design", "auxiliary", "objective", "task", "loss"), str),
+    "budget": int | None,
+    "seed": int,
+    "threshold": NUMBER,
+    "population": int,
+    "classes": list,
+    "format": int,
+    "labels_per_item": int,
+    "lease_seconds": NUMBER,
+    "pool_options": dict,
+    "versions": dict,
+    **dict.fromkeys(("pool_file", "pool_beside", "pool_digest", "items", "items_beside"), str),
+}
 
 
 @dataclass(frozen=True)
@@ -49,8 +66,6 @@ class Settings:
         The pool: where it was, where it is as seen from the campaign's file, how to read it, its fingerprint.
     items, items_beside
         Folder of the items' files, likewise; empty where there is none.
-    format
-        Of the record that this was read from: an older campaign keeps the rules that it was started with.
     """
 
     title: str
@@ -86,11 +101,6 @@ class Settings:
         """Labels at most, also where nobody said so: the whole pool."""
         return self.population if self.budget is None else self.budget
 
-    @property
-    def skips_count(self) -> bool:
-        """Whether somebody who skips an item is one of the people who were to label it."""
-        return self.format < 2
-
     def build(self) -> Design:
         """The technique."""
         return build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
@@ -102,6 +112,7 @@ class Settings:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
         """The inverse of ``as_record``."""
+        checked(record, RECORD, "the first event of the campaign", CampaignError, hint="restore the last backup")
         if record.get("format", 0) > FORMAT:
             raise CampaignError(
                 f"this campaign was started by a newer fieldcheck (format {record['format']})",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,7 @@ import typer
 
 from fieldcheck import bench as comparison
 from fieldcheck import report, sources
+from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment.sampling import choose
 from fieldcheck.accuracy.assessment.simulate import assess
 from fieldcheck.accuracy.comparison.simulate import compare
@@ -18,12 +21,11 @@ from fieldcheck.cli.show import progress, show_estimate, show_table, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
+from fieldcheck.core.types import FloatArray
+from fieldcheck.core.words import percent
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
-
-
-DESIGNS = ("waves", "srs", "css", "sups", "rhc", "ssrs", "gbs", "2ups", "ces", "deepest")
 
 
 def demo(
@@ -39,12 +41,12 @@ def demo(
     sources.save(field.challenger, out / "challenger.csv")
     activations = out / "activations.npy"
     np.save(activations, field.activations)
-    one_each = [_campaign(field, design, seed) for design in DESIGNS]
-    main = one_each[DESIGNS.index("waves")]
+    one_each = {design: _campaign(field, design, seed) for design in designs.registry}
+    main = one_each["waves"]
     show_estimate(main)
     plan = comparison.Study(
         subjects=[field.pool],
-        designs=DESIGNS,
+        designs=tuple(one_each),
         auxiliaries=["confidence"],
         budgets=[50, BUDGET, 200],
         repetitions=repetitions,
@@ -57,10 +59,11 @@ def demo(
     table = _comparison(result)
     print()
     show_table(table)
-    exhibits = [_beside_each_other(one_each), _failures(field, main, seed), table, *analysis]
+    exhibits = [_beside_each_other(list(one_each.values())), _failures(field, main, seed), table, *analysis]
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
-    print(f"\nlaboratory {field.laboratory_accuracy:.1%}; field estimate {main.value:.1%}; truth {main.truth:.1%}")
+    rates = map(percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
+    print("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
     print(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
     print(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
@@ -122,12 +125,21 @@ def _failures(field: DigitsField, estimate: Estimate, seed: int) -> report.Image
     shown = [item for item in sample.to_label().tolist() if losses[item] > 0][:24]
     pictures = tuple(
         report.Picture(
-            report.grey_png(field.images[item]),
+            _png(field.images[item]),
             f"read as {_class(pool.predictions, item)}, is {_class(pool.target, item)}",
         )
         for item in shown
     )
     return report.ImageStrip("one campaign each/failures", "Failures that these labels exposed", pictures)
+
+
+def _png(image: FloatArray) -> bytes:
+    """A grey image, values from 0 (white) to 1 (black), enlarged."""
+    from PIL import Image
+
+    shades, out = np.rint((1.0 - np.clip(image, 0.0, 1.0)) * 255).astype(np.uint8), io.BytesIO()
+    Image.fromarray(np.kron(shades, np.ones((8, 8), dtype=np.uint8))).save(out, "PNG")
+    return out.getvalue()
 
 
 def _class(codes: object, item: int) -> int:
@@ -136,6 +148,6 @@ def _class(codes: object, item: int) -> int:
 
 def _lead(field: DigitsField, estimate: Estimate) -> list[str]:
     return [
-        f"A small network reads {field.laboratory_accuracy:.1%} of digits correctly in the laboratory. "
+        f"A small network reads {percent(field.laboratory_accuracy)} of digits correctly in the laboratory. "
         f"In the field, half of the {estimate.population:,} images are noisy, faded or moved, and none is labelled.",
     ]

@@ -17,9 +17,12 @@ from fieldcheck.campaign.exchange.export import content_at
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
+from fieldcheck.core.label import Outcome, TrueClass
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.words import count, counted, percent, short
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
@@ -185,7 +188,7 @@ def _assumption(interval: Interval) -> str:
 
 
 def _development(campaign: Campaign, metric: str, target: Target | None, *, level: float) -> Iterator[Section]:
-    points = [_on_scale(campaign, point, metric) for point in campaign.development(level=level)]
+    points = [_on_scale(campaign, point, metric) for point in campaign.view.development(level=level)]
     if len(points) < 2:
         return
     line = Line(
@@ -210,9 +213,9 @@ def _development(campaign: Campaign, metric: str, target: Target | None, *, leve
 
 def _on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
     """The point in another metric."""
-    first = metrics_of(campaign.settings.task, campaign.settings.loss)[0]
+    first = measure_of(campaign.settings.task, campaign.settings.loss).scales[0]
     losses = [value if first == "mae" else 1 - value for value in (point.low, point.value, point.high)]
-    low, value, high = sorted(on_scale(metric, loss) for loss in losses)
+    low, value, high = sorted(SCALES[metric].of(loss) for loss in losses)
     return replace(point, low=low, value=value, high=high)
 
 
@@ -240,16 +243,16 @@ def _telling_first(campaign: Campaign, found: Sequence[Failure]) -> list[Failure
 
 
 def _offset(failure: Failure) -> float:
-    return abs(float(failure.label) - float(failure.prediction or 0.0))
+    return abs(float(str(failure.label)) - float(failure.prediction or 0.0))
 
 
 def _pair(failure: Failure) -> tuple[str, str]:
-    return failure.label, str(failure.prediction)
+    return str(failure.label), str(failure.prediction)
 
 
 def _confusions(found: Sequence[Failure]) -> Table | None:
     """What was taken for what; None for numbers, and where nothing is known but that it was wrong."""
-    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and one.label != "wrong")
+    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and isinstance(one.label, TrueClass))
     if not pairs:
         return None
     rows = tuple((truth, said, number) for (truth, said), number in pairs.most_common(CONFUSIONS))
@@ -275,10 +278,10 @@ def _gallery(campaign: Campaign, found: Sequence[Failure]) -> Gallery:
 
 def _card(campaign: Campaign, failure: Failure, *, room: int) -> Card:
     said = failure.prediction
-    truth = "not what the model said" if failure.label == "wrong" else failure.label
+    truth = "not what the model said" if failure.label == Outcome(right=False) else str(failure.label)
     facts = [("truth", truth), ("model", said)] if isinstance(said, str) else [("truth", truth)]
     if isinstance(said, float):
-        facts = [("truth", short(float(failure.label), 4)), ("model", short(said, 4))]
+        facts = [("truth", short(float(truth), 4)), ("model", short(said, 4))]
     card = Card(failure.item, tuple(facts))
     try:
         content = content_at(campaign, failure.item)
@@ -301,7 +304,7 @@ def _with_words(card: Card, content: Content) -> Card:
 
 def _parts(campaign: Campaign, by: Sequence[str] | None, *, level: float) -> Iterator[Section]:
     wanted = by if by is not None else _by_default(campaign)
-    labelled, _ = campaign.labelled()
+    labelled, _ = campaign.view.labelled()
     found = list[Slices]()
     for column in wanted:
         try:
@@ -321,7 +324,7 @@ def _by_default(campaign: Campaign) -> tuple[str, ...]:
 
 
 def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
-    found = campaign.nonresponse(level=level)
+    found = campaign.view.nonresponse(level=level)
     if found is None:
         return
     reasons = tuple((reason or "(no reason given)", number) for reason, number in found.reasons.items())
@@ -397,11 +400,11 @@ def _again(campaign: Campaign, estimate: Estimate) -> Section:
 def start_command(campaign: Campaign) -> str:
     """The command that starts such a campaign again."""
     settings = campaign.settings
-    words = ["fieldcheck", "start", campaign.pool_place or "POOL", "--campaign", "again.db"]
+    words = ["fieldcheck", "start", campaign.view.pool_place or "POOL", "--campaign", "again.db"]
     words += _given("--design", settings.design)
     words += _given("--auxiliary", settings.auxiliary if settings.auxiliary not in ("none", "auto") else None)
     words += _given("--budget", settings.budget) + _given("--seed", settings.seed)
-    words += _given("--items", campaign.items_folder or settings.items)
+    words += _given("--items", campaign.view.items_folder or settings.items)
     words += _given("--labels-per-item", settings.labels_per_item if settings.labels_per_item > 1 else None)
     return shlex.join([*words, *_reading(settings.pool_options)])
 
@@ -424,7 +427,7 @@ def _origin(campaign: Campaign) -> dict[str, str]:
     settings = campaign.settings
     facts = {
         "campaign": f"{campaign.place}, {counted(campaign.state.number, 'event')}",
-        "pool": campaign.pool_place,
+        "pool": campaign.view.pool_place,
         "digest of the pool": settings.pool_digest,
         "classes": count(len(settings.classes)) if settings.classes else "",
         "labels per item": str(settings.labels_per_item),

@@ -96,7 +96,7 @@ def labour(people: list[Person], rng: np.random.Generator) -> None:
 
 
 def check(campaign: Campaign, people: list[Person], kind: str) -> None:
-    stored = [event for event in campaign.events() if event.kind == "labelled"]
+    stored = [event for event in campaign.log.events() if event.kind == "labelled"]
     times = Counter(event.key for event in stored)
     acknowledged = {entry["key"]: (person.name, entry) for person in people for entry in person.acknowledged()}
     announced = {entry["key"] for person in people for entry in person.entries()}
@@ -124,7 +124,7 @@ def check(campaign: Campaign, people: list[Person], kind: str) -> None:
 
 
 def is_same(event: Event | None, name: str, entry: dict[str, Any]) -> bool:
-    found = event and (event.by, event.item, event.data["label"], event.number)
+    found = event and (event.by, event.item, event.data["label"]["class"], event.number)
     return found == (name, entry["item"], entry["label"], entry["number"])
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from fieldcheck.core.draws import StratifiedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
@@ -38,6 +39,7 @@ class Gbs:
     paper: ClassVar[str] = "Guerriero et al., DeepSample, ICSE 2024, after Lv et al. 2014"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "stratified"
+    partitions: ClassVar[bool] = True
     caveat: ClassVar[str] = "Slightly biased: labels decide where it looks."
 
     auxiliary: str = "confidence"
@@ -63,14 +65,8 @@ class Gbs:
             frame.size,
             np.array(items, dtype=np.int64),
             self.estimator,
-            per_draw={"stratum": np.array(stratum, dtype=np.float64)},
-            constants={
-                "stratum_sizes": strata.sizes.astype(np.float64),
-                "adaptive": np.array([1.0]),
-                "within_replacement": np.array([float(self.replace)]),
-            },
+            StratifiedDraws(np.array(stratum, dtype=np.int64), strata.sizes, self.replace, adaptive=True),
             complete=complete,
-            prefix_valid=True,
         )
 
 

@@ -22,7 +22,7 @@ surrogate = "auto"       # predicts the tests that are not run; auto chooses by 
 {columns}# limit = 1000           # only the first inputs
 
 [check]
-kind = "label"           # label: the predicted class is the true one; tolerance (regression); function
+kind = "label"           # the predicted class is the true one; accuracy:top=2; tolerance; detection; function
 # tolerance = 5.0        # largest absolute error that is right
 # function = "mychecks:boxes"   # (outputs, truths) -> 1.0 or 0.0 each; needs --trust
 
@@ -34,7 +34,7 @@ inferences = 20000
 # share = 0.05           # of pairs: of the tests of orders 3 and 4, far from each other
 
 # [quality]              # how plausible perturbed inputs still are; then in queries: quality <= 0.06
-# measure = "{quality}"
+# score = "{quality}"
 # tests = 150            # measured; the others are predicted
 # inputs = 100
 """
