@@ -1,10 +1,14 @@
 """What a label costs in a campaign that has thousands of them, as multiples of a bare commit to the same disk.
 
     python benchmarks/campaign_speed.py [POSTGRESQL_URL]
+    python benchmarks/campaign_speed.py --growth
 
 A campaign of 5,000 labels on a pool of 20,000 items, in SQLite; with a URL, in PostgreSQL too (it leaves a campaign
 called ``speed-...`` there). A bare commit is one row written by SQLite with the same settings, to the same folder,
 right before each of the labels that are timed.
+
+``--growth``: what asking for an item, telling its label and opening cost at 1,000 and at 100,000 labels, each with its
+lease; results/campaign_growth.md. Both campaigns are timed in turns, so that a busy machine slows both.
 """
 
 from __future__ import annotations
@@ -24,13 +28,20 @@ import numpy as np
 
 import fieldcheck as fc
 from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.sayings import Saying
 
 T = TypeVar("T")
 
 LABELS, POOL, TIMED = 5_000, 20_000, 300
 
 
+SIZES = (1_000, 100_000)
+
+
 def main() -> None:
+    if "--growth" in sys.argv:
+        growth()
+        return
     pool = made_up()
     with tempfile.TemporaryDirectory(dir=".") as folder:
         measure("SQLite", str(Path(folder) / "campaign.db"), pool, Path(folder))
@@ -56,10 +67,36 @@ def measure(name: str, place: str, pool: fc.Pool, folder: Path) -> None:
         say(f"{name}: {what}, 99 of 100", sorted(times)[int(0.99 * TIMED)], unit)
     say(f"{name}: estimate after a label", timed(campaign.estimate)[0], unit)
     say(f"{name}: progress after a label", timed(campaign.progress)[0], unit)
-    say(f"{name}: development, first time", timed(campaign.development)[0], unit)
+    say(f"{name}: development, first time", timed(campaign.view.development)[0], unit)
     one_label(campaign, lambda: None)
-    say(f"{name}: development, one label on", timed(campaign.development)[0], unit)
+    say(f"{name}: development, one label on", timed(campaign.view.development)[0], unit)
     campaign.disconnect()
+
+
+def growth() -> None:
+    """A table with one row per size, and how much dearer the larger one is."""
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        campaigns, opened = zip(*(grown(Path(folder) / f"{size}.db", size) for size in SIZES), strict=True)
+        turns = [[one_label(campaign, lambda: None)[1:] for campaign in campaigns] for _ in range(TIMED)]
+        print("| labels | ask | tell | both | open, CPU |\n|---|---|---|---|---|")
+        both = list[float]()
+        for at, size in enumerate(SIZES):
+            asked, told = (statistics.median(turn[at][part] for turn in turns) for part in (0, 1))
+            both.append(asked + told)
+            cells = [f"{1000 * seconds:.2f} ms" for seconds in (asked, told, asked + told)]
+            print(f"| {size:,} | {' | '.join(cells)} | {opened[at]:.2f} s |")
+        print(f"\nA label among {SIZES[1]:,} costs {both[1] / both[0]:.2f} times one among {SIZES[0]:,}.")
+
+
+def grown(path: Path, size: int) -> tuple[Campaign, float]:
+    """A campaign with so many labels and as many leases, and the CPU seconds of opening it."""
+    pool = made_up(size + TIMED + 100)
+    with Campaign.create(path, pool, "srs", budget=len(pool), seed=1) as campaign:
+        items = campaign.ask("Ann", n=size)
+        campaign.tell_all([Saying(item, "right", "Ann") for item in items])
+    begun = time.process_time()
+    campaign = Campaign.open(path, pool=pool)
+    return campaign, time.process_time() - begun
 
 
 def one_label(campaign: Campaign, commit: Callable[[], None]) -> tuple[float, float, float]:
@@ -94,12 +131,12 @@ def bare(path: Path) -> Iterator[Callable[[], None]]:
         yield commit
 
 
-def made_up() -> fc.Pool:
+def made_up(size: int = POOL) -> fc.Pool:
     rng = np.random.default_rng(1)
-    doubt = rng.random(POOL) ** 4
+    doubt = rng.random(size) ** 4
     return fc.from_arrays(
-        ids=[f"img_{at:05d}" for at in range(POOL)],
-        y_pred=np.array(["cat", "dog", "owl"])[rng.integers(0, 3, POOL)],
+        ids=[f"img_{at:05d}" for at in range(size)],
+        y_pred=np.array(["cat", "dog", "owl"])[rng.integers(0, 3, size)],
         confidence=1 - doubt,
     )
 

@@ -197,7 +197,7 @@ def beside(storage: str, name: str) -> str:
 def check(storage: str, pool: Pool, tally: Tally) -> int:
     """Acknowledged labels that are not in the store, exactly once."""
     with Campaign.open(storage, pool=pool) as campaign:
-        stored = [(event.item, event.data["label"]) for event in campaign.events() if event.kind == "labelled"]
+        stored = [(event.item, event.data["label"]) for event in campaign.log.events() if event.kind == "labelled"]
     assert len(stored) == len(set(stored))
     return sum((item, label) not in set(stored) for item, label in tally.acknowledged.items())
 

@@ -25,6 +25,12 @@ from fieldcheck.bench import Row
 HERE = Path(__file__).resolve().parent
 DESIGNS = ("srs", "css", "ssrs", "gbs", "sups", "rhc", "2ups", "deepest")
 WAVES = ("waves", "waves:objective=balanced", "waves:objective=expose")
+GROUPS = {
+    **dict.fromkeys(("CN5_MNIST", "LN5_MNIST"), "MNIST"),
+    **dict.fromkeys(("CN12_CIFAR10", "VGG16_CIFAR10", "model_D", "model_E", "model_F"), "CIFAR10"),
+    **dict.fromkeys(("model_G", "model_H", "model_I"), "CIFAR100"),
+    **dict.fromkeys(("dave_orig", "dave_dropout"), "Udacity"),
+}
 BUDGETS = (50, 100, 200, 400, 800)
 
 
@@ -37,7 +43,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     subjects, journal = sorted(given.folder.glob("*.csv")), HERE / "results" / "measured.journal"
-    common: dict[str, Any] = {"subjects": subjects, "budgets": BUDGETS, "threshold": 0.5}
+    groups = {path.stem: GROUPS[path.stem] for path in subjects if path.stem in GROUPS}
+    common: dict[str, Any] = {"subjects": subjects, "budgets": BUDGETS, "threshold": 0.5, "groups": groups}
     plans = [
         bench.Study(designs=designs, auxiliaries=auxiliaries, repetitions=repetitions, **common)
         for designs, auxiliaries, repetitions in (

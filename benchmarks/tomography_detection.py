@@ -221,7 +221,7 @@ def main() -> None:
     print("\nSurrogate:", "; ".join(run.fitted.notes))
     print("\nWeakest tests:", *(f"{one.severities}: {one.robustness:.2f}" for one in run.ask("order <= 2").worst[:3]))
     for name in ("kid", "ssim"):
-        quality = measure_quality(running, measure=name)
+        quality = measure_quality(running, score=name)
         print(f"\nQuality, {name}: {'; '.join(quality.notes)}")
 
 

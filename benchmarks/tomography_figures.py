@@ -172,7 +172,7 @@ def _qualities(name: str) -> Qualities:
     forest = RandomForestRegressor(100, bootstrap=False, random_state=0)
     forest.fit(severities[orders <= 2], many.measured[orders <= 2])
     return Qualities(
-        measure=many.measure,
+        measure=many.score,
         tests=many.tests,
         actual=many.measured,
         ours=few.predicted[many.tests],

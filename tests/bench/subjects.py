@@ -39,12 +39,14 @@ def make_row(design: str, rmse: float, failures: float, **other: Any) -> Row:
     """A row with what a test cares about."""
     base: dict[str, Any] = {
         "subject": "s",
+        "group": other.get("subject", "s"),
         "task": "classification",
         "design": design,
         "auxiliary": "none" if design.partition(":")[0] in ("srs", "ces") else "confidence",
         "budget": 200,
         "repetitions": 30,
         "truth": 0.8,
+        "failing": 100,
         "mean": 0.8,
         "bias": 0.0,
         "bias_se": rmse / 30**0.5,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fieldcheck.bench import Cell, CellResult, Result, Study, analyse, run
 from fieldcheck.bench.analysis import significance
+from fieldcheck.bench.exhibits.sensitivity import budget_tables, parameter_charts, parameters
 from fieldcheck.bench.ranking import (
     CRITERIA,
     best_auxiliary_table,
@@ -23,7 +24,6 @@ from fieldcheck.bench.ranking import (
     wins_matrix,
 )
 from fieldcheck.bench.rows import configurations
-from fieldcheck.bench.sensitivity import budget_tables, parameter_charts, parameters
 from fieldcheck.core.exhibit import BarChart, LineChart, Matrix, Table
 
 from .subjects import make_row, write_subject
@@ -123,8 +123,9 @@ def test_best_auxiliary_counts_contests():
 def test_failures_stand_beside_each_other():
     rows = [make_row("srs", 1, 7, exposed_mean=6.5), make_row("srs", 1, 9, subject="t")]
     table = failures_table(rows, 200)
-    assert table.columns == ("auxiliary", "technique", "s draws", "s sd", "s items", "t draws", "t sd", "t items")
-    assert table.rows == (("none", "srs", 7, 1.0, 6.5, 9, 1.0, 9),)
+    parts = ("draws", "sd", "items", "share")
+    assert table.columns == ("auxiliary", "technique", *(f"{s} {part}" for s in "st" for part in parts))
+    assert table.rows == (("none", "srs", 7, 1.0, 6.5, 6.5, 9, 1.0, 9, 9.0),)
 
 
 def test_an_item_drawn_twice_is_two_draws_and_one_item(tmp_path):
@@ -174,6 +175,7 @@ def made_cell(design: str, auxiliary: str, errors: np.ndarray) -> CellResult:
         cell=Cell("s", design, auxiliary, 200),
         task="classification",
         truth=0.8,
+        failing=100,
         values=0.8 + errors,
         low=0.7 + errors,
         high=0.9 + errors,
@@ -216,7 +218,7 @@ def test_a_whole_analysis(tmp_path):
     sections = {name.partition("/")[0] for name in names}
     assert sections == {
         *("summary", "significance", "ranking", "failures", "sensitivity"),
-        *("estimates", "rmse", "rmse-bars", "coverage", "offsets"),
+        *("estimates", "rmse", "rmse-bars", "coverage", "offsets", "contestants"),
     }
     for one in exhibits:
         check_shape(one)

@@ -63,6 +63,36 @@ def test_filters(rows):
     assert recommend(rows, task="classification").best.cells == 12
 
 
+def test_every_question_of_the_notebook(rows):
+    """Partitioning, replacement, subject, group and a range of budgets, alone and together."""
+    rows = [{**row, "group": "old" if row["subject"] in "pq" else "new"} for row in rows]
+    assert {one.design for one in recommend(rows, partitioning="yes").standings} == {"ssrs", "gbs"}
+    assert {one.design for one in recommend(rows, replacement="with").standings} == {"sups"}
+    assert recommend(rows, subject="p").best.cells == 3
+    assert recommend(rows, group="new").best.subjects == 2
+    answer = recommend(rows, objective="expose", group="new", budget=(100, 900), partitioning="yes", accuracy="high")
+    assert (answer.best.design, answer.budgets, answer.best.cells) == ("gbs", (200, 800), 4)
+    assert answer.best.failures_ratio == pytest.approx(3)  # of srs, which the filter leaves out
+    assert recommend(rows, budget=(300, 400)).budgets == (200,)
+
+
+def test_the_top_three_are_counted(rows):
+    answer = recommend(rows, objective="estimate")
+    assert answer.configurations == 24  # twelve places with confidence, twelve with dsa
+    assert answer.top == (("srs", 24), ("gbs", 12), ("ssrs", 12))  # equals by name
+    assert [one.podiums for one in answer.standings] == [12, 12, 12, 0]
+    assert "of 24 configurations: srs (24), gbs (12), ssrs (12)." in str(answer)
+    assert answer.to_dict()["top"][0] == {"design": "srs", "podiums": 24}
+
+
+def test_outliers_count_only_where_they_are_asked_for():
+    rows = [make_row("ssrs", 9, 1, rmedse=0.1), make_row("gbs", 1, 2, rmedse=0.5), make_row("srs", 2, 3, rmedse=0.9)]
+    assert recommend(rows, objective="estimate").best.design == "gbs"
+    assert recommend(rows, objective="estimate-median").best.design == "ssrs"
+    ranks = {one.design: one.mean_rank for one in recommend(rows, objective="balanced-median").standings}
+    assert ranks == {"ssrs": 2.0, "gbs": 2.0, "srs": 2.0}
+
+
 def test_refusals_name_the_filters_that_leave_something(rows):
     with pytest.raises(BenchError) as caught:
         recommend(rows, task="regression", accuracy="low")
@@ -74,7 +104,13 @@ def test_refusals_name_the_filters_that_leave_something(rows):
         recommend([])
 
 
-@pytest.mark.parametrize("wrong", [{"objective": "win"}, {"accuracy": "middling"}, {"budget": 0}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"objective": "win"}, {"accuracy": "middling"}, {"budget": 0}, {"budget": (400, 100)}),
+        *({"partitioning": "some"}, {"replacement": "yes"}, {"group": "absent"}),
+    ],
+)
 def test_wrong_questions_are_refused(rows, wrong):
     with pytest.raises(BenchError):
         recommend(rows, **wrong)

@@ -74,7 +74,7 @@ def test_rows_are_what_numpy_says(plan):
 
 def test_rows_have_the_promised_keys(plan):
     row = run(replace(plan, repetitions=1)).rows()[0]
-    assert KEYS | {"trusted_share", "exposed_mean"} == set(row) == set(Row.__annotations__)
+    assert KEYS | {"trusted_share", "exposed_mean", "group", "failing"} == set(row) == set(Row.__annotations__)
     assert math.isnan(row["bias_se"])
 
 

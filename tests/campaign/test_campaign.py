@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -97,13 +99,13 @@ def test_elsewhere_it_is_the_same(tmp_path: Path) -> None:
     first = Campaign.create(here / "c.db", here / "pool.csv", budget=30, items=here / "pictures")
     label_all(first, animals())
     found, state = first.estimate(), first.state
-    assert first.items_folder == here / "pictures"
+    assert first.view.items_folder == here / "pictures"
     first.disconnect()
     shutil.move(here, there)
     with Campaign.open(there / "c.db") as second:
         assert second.state == state
         assert second.estimate() == found
-        assert second.items_folder == there / "pictures"
+        assert second.view.items_folder == there / "pictures"
 
 
 def test_how_the_pool_was_read_is_remembered(tmp_path: Path) -> None:
@@ -153,7 +155,7 @@ def test_a_label_that_is_taken_back_is_a_gap(tmp_path: Path) -> None:
     ids = list(campaign.state.items)
     campaign.retract(ids[7], by="Ann")
     assert campaign.estimate().labels == 7
-    assert campaign.state.items[ids[7]].verdict == "open"
+    assert campaign.state.items[ids[7]].standing == "open"
     assert campaign.ask("Bob") == []
     assert campaign.ask("Ann") == [ids[7]]
     campaign.tell(ids[7], "wrong", by="Ann")
@@ -366,7 +368,9 @@ class Rushed:
 
     def __init__(self, place: Path, times: int) -> None:
         self.inner, self.times, self.place = open_store(place), times, str(place)
-        self.read, self.close = self.inner.read, self.inner.close
+        self.read, self.close, self.find = self.inner.read, self.inner.close, self.inner.find
+        self.bookmark, self.keep, self.path = self.inner.bookmark, self.inner.keep, self.inner.path
+        self.name = self.inner.name
 
     def append(self, events: list[fc.campaign.Event], *, seen: int) -> list[object]:  # type: ignore[name-defined]
         if self.times:
@@ -388,15 +392,17 @@ def test_who_comes_second_decides_anew(times: int, tmp_path: Path, monkeypatch: 
     campaign = Campaign.open(store, pool=blank(animals()))  # type: ignore[arg-type]
     (item,) = campaign.ask("Ann")
     campaign.tell(item, "cat", by="Ann")
-    assert [event.kind for event in campaign.events()].count("flagged") == times
-    assert [event.kind for event in campaign.events()].count("labelled") == 1
+    assert [event.kind for event in campaign.log.events()].count("flagged") == times
+    assert [event.kind for event in campaign.log.events()].count("labelled") == 1
 
 
 def test_who_never_comes_first_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign = start(tmp_path, animals())
     monkeypatch.setattr("fieldcheck.campaign.log.LONGEST_PAUSE", 0.0)
-    monkeypatch.setattr(campaign._store, "append", lambda events, *, seen: (_ for _ in ()).throw(StaleError("late")))
-    with pytest.raises(CampaignError, match="somebody else came first"):
+    monkeypatch.setattr(
+        campaign.log._store, "append", lambda events, *, seen: (_ for _ in ()).throw(StaleError("late"))
+    )
+    with pytest.raises(CampaignError, match="another process came first"):
         campaign.ask("Ann")
 
 
@@ -409,7 +415,7 @@ def test_two_draw_the_next_wave_at_once(tmp_path: Path) -> None:
     two.refresh()
     event = two._next_draw(two.state)
     one.ask("Ann")
-    assert two._append([event])[0].number == next(e.number for e in one.events() if e.key == "fieldcheck:drawn:20")
+    assert two.log.append([event])[0] == one.log.keyed("fieldcheck:drawn:20")
     assert two.refresh() == one.refresh()
 
 
@@ -417,23 +423,23 @@ def test_development_ends_with_the_estimate_and_computes_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign = start(tmp_path, animals())
-    assert campaign.development() == []
+    assert campaign.view.development() == []
     computed = count(monkeypatch)
     for number, item in enumerate(work(campaign), start=1):
         campaign.tell(item, truth(animals(), item), by="Ann")
         if number >= 2:
-            newest = campaign.development(points=10)[-1]
+            newest = campaign.view.development(points=10)[-1]
             found = campaign.estimate()
             assert (newest.labels, newest.value, newest.failures) == (number, found.value, found.failures)
             assert (newest.low, newest.high) == (found.interval.low, found.interval.high)
-    points = campaign.development(points=10)
+    points = campaign.view.development(points=10)
     assert [point.labels for point in points] == sorted({point.labels for point in points})
     assert {20, 60} <= {point.labels for point in points}
     assert len(points) <= 12
     assert len(computed) <= 2 * 60
     before = len(computed)
     campaign.flag(item)
-    assert campaign.development(points=10) == points
+    assert campaign.view.development(points=10) == points
     assert len(computed) == before
 
 
@@ -463,7 +469,7 @@ def test_looks(draws: int, most: int, expected: list[int] | None) -> None:
 def test_strata_without_a_label_have_no_point_yet(tmp_path: Path) -> None:
     campaign = start(tmp_path, animals(), "ssrs", budget=20)
     label_all(campaign, animals())
-    assert [point.labels for point in campaign.development()] == list(range(10, 21))
+    assert [point.labels for point in campaign.view.development()] == list(range(10, 21))
 
 
 def test_a_technique_that_needs_all_its_labels_develops_at_its_end(tmp_path: Path) -> None:
@@ -471,17 +477,38 @@ def test_a_technique_that_needs_all_its_labels_develops_at_its_end(tmp_path: Pat
     *first, last = campaign.ask("Ann", n=1000)
     for item in first:
         campaign.tell(item, truth(animals(), item), by="Ann")
-    assert campaign.development() == []
+    assert campaign.view.development() == []
     with pytest.raises(LabelError):
         campaign.estimate()
     campaign.tell(last, truth(animals(), last), by="Ann")
-    assert [point.labels for point in campaign.development()] == [20]
+    assert [point.labels for point in campaign.view.development()] == [20]
 
 
 def test_state_is_the_fold_of_the_events(tmp_path: Path) -> None:
     campaign = start(tmp_path, animals())
     label_all(campaign, animals())
-    events = campaign.events()
+    events = campaign.log.events()
     assert fold(events) == campaign.state
     for cut in range(1, len(events), 13):
         assert fold(events[cut:], fold(events[:cut])) == campaign.state
+
+
+def test_it_is_opened_from_where_its_state_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the events after that are read; a state that was tampered with is passed over."""
+    monkeypatch.setattr("fieldcheck.campaign.log.LONG", 20)
+    with start(tmp_path, animals()) as first:
+        label_all(first, animals())
+        found, state = first.estimate(), first.refresh()
+    place = tmp_path / "campaign.db"
+    read = list[int]()
+    plain = SqliteStore.read
+    monkeypatch.setattr(SqliteStore, "read", lambda self, after=0: read.append(after) or plain(self, after))
+    with Campaign.open(place, pool=blank(animals())) as second:
+        assert (second.state, second.estimate().value) == (state, found.value)
+        assert min(read) == state.number
+        assert fold(second.log.events()) == state
+    with contextlib.closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        connection.execute("UPDATE bookmark SET text = replace(text, 'cat', 'dog')")
+    read.clear()
+    with Campaign.open(place, pool=blank(animals())) as third:
+        assert (third.state, min(read)) == (state, 0)

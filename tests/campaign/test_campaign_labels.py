@@ -13,7 +13,7 @@ import pytest
 import fieldcheck as fc
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.sayings import Saying
-from fieldcheck.campaign.state import Mark, judged
+from fieldcheck.campaign.state import Annotation, settled
 from fieldcheck.core.errors import CampaignError, LabelError
 
 from .crowd import NAMES, animals, blank, houses, label_all, other, prediction, start, truth
@@ -94,7 +94,7 @@ def test_a_class_that_is_called_skip(tmp_path: Path) -> None:
     assert campaign.skip(second).kind == "skipped"
     for item in rest:
         campaign.tell(item, "go")
-    assert campaign.answers()[second].meant == "lost"
+    assert campaign.view.answers()[second].meant == "lost"
     assert campaign.estimate().labels == 39
 
 
@@ -185,9 +185,9 @@ def test_a_name_has_no_blanks_around_it(tmp_path: Path) -> None:
     campaign.release(item, by="Ann  ")
 
 
-def marks(labels: str, *, first: int = 1) -> tuple[Mark, ...]:
+def marks(labels: str, *, first: int = 1) -> tuple[Annotation, ...]:
     """One per letter, by different people."""
-    return tuple(Mark(f"{first}-{at}", letter, 0.0, first + at) for at, letter in enumerate(labels))
+    return tuple(Annotation(f"{first}-{at}", letter, 0.0, first + at) for at, letter in enumerate(labels))
 
 
 @pytest.mark.parametrize(
@@ -222,18 +222,18 @@ def marks(labels: str, *, first: int = 1) -> tuple[Mark, ...]:
 )
 def test_what_counts(needed: int, labels: str, skips: str, expected: tuple[str, str]) -> None:
     given = marks(labels), marks(skips, first=100)
-    assert judged(*given, needed=needed, task="classification") == expected
+    assert settled(*given, needed, "classification") == expected
 
 
 def test_a_tie_waits_for_one_more_label_though_somebody_skipped_before() -> None:
     early = marks("s", first=1)
-    assert judged(marks("ab", first=10), early, needed=2, task="classification") == ("disputed", "")
+    assert settled(marks("ab", first=10), early, 2, "classification") == ("disputed", "")
 
 
 def test_of_numbers_the_median_counts() -> None:
-    numbers = tuple(Mark(str(at), text, 0.0, at) for at, text in enumerate(("1.0", "10.0", "2.0")))
-    assert judged(numbers, (), needed=2, task="regression") == ("labelled", "2.0")
-    assert judged(numbers[:2], (), needed=2, task="regression") == ("labelled", "5.5")
+    numbers = tuple(Annotation(str(at), text, 0.0, at) for at, text in enumerate(("1.0", "10.0", "2.0")))
+    assert settled(numbers, (), 2, "regression") == ("labelled", "2.0")
+    assert settled(numbers[:2], (), 2, "regression") == ("labelled", "5.5")
 
 
 def test_several_labels_for_each_item(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_several_people_have_an_item_at_once_as_many_as_it_wants(tmp_path: Path)
     assert campaign.ask("Cy", n=9) == [order[1]]
     campaign.tell(order[1], "right", by="Cy")
     campaign.tell(order[1], "right", by="Ann")
-    assert campaign.state.items[order[1]].verdict == "labelled"
+    assert campaign.state.items[order[1]].standing == "labelled"
     assert campaign.progress().leased == 2
 
 
@@ -329,7 +329,7 @@ def test_a_late_label_is_not_thrown_away_and_counts_once(tmp_path: Path) -> None
     assert campaign.progress().labelled == 1
     assert [mark.by for mark in campaign.state.items[item].labels] == ["Bob", "Ann"]
     campaign.tell(item, "wrong", by="Ann")
-    assert campaign.state.items[item].verdict == "disputed"
+    assert campaign.state.items[item].standing == "disputed"
     assert campaign.ask("Cy") == [item]
 
 
@@ -356,9 +356,9 @@ def told(campaign: Campaign, words: Sequence[str]) -> list[str]:
 def test_nonresponse_by_hand(tmp_path: Path) -> None:
     """Of ten items two are lost and two of the others fail: 6/8; 8/10 if the model is right on both, 6/10 if wrong."""
     campaign = start(tmp_path, animals(), "srs", budget=10)
-    assert campaign.nonresponse() is None
+    assert campaign.view.nonresponse() is None
     told(campaign, ["right", "unclear", "right", "wrong", "?", "right", "right", "wrong", "right", "right"])
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert found.estimate is not None
     assert found.if_wrong is not None
@@ -376,7 +376,7 @@ def test_items_in_dispute_are_counted_with_those_that_nobody_could_label(tmp_pat
     campaign = start(tmp_path, animals(), "srs", budget=10)
     items = told(campaign, ["right"] * 9 + ["unclear"])
     campaign.tell(items[0], other(animals(), items[0]), by="Bob")
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert (found.count, found.disputed, found.reasons) == (2, 1, {"unclear": 1})
     assert found.if_wrong is not None
@@ -386,7 +386,7 @@ def test_items_in_dispute_are_counted_with_those_that_nobody_could_label(tmp_pat
         "ones; 100.0% if the model is right on all of them, 80.0% if wrong"
     )
     campaign.tell(items[-1], "right", by="Ann")
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert (found.count, found.disputed, found.reasons) == (1, 1, {})
     assert campaign.estimate().warnings[0].startswith("people disagree on 1 item: the estimate takes it to be like")
@@ -406,7 +406,7 @@ def test_what_one_of_two_people_labelled_is_begun(tmp_path: Path) -> None:
 def test_nonresponse_of_numbers_has_no_worst_case(tmp_path: Path) -> None:
     campaign = start(tmp_path, houses(), "srs", budget=10)
     told(campaign, ["1", "2", "skip", *["3"] * 7])
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert found.if_wrong is None
     assert found.estimate is not None
@@ -416,7 +416,7 @@ def test_nonresponse_of_numbers_has_no_worst_case(tmp_path: Path) -> None:
 def test_nonresponse_where_every_label_is_needed(tmp_path: Path) -> None:
     campaign = start(tmp_path, animals(), "rhc", budget=10)
     told(campaign, ["right", "skip", *["right"] * 8])
-    found = campaign.nonresponse()
+    found = campaign.view.nonresponse()
     assert found is not None
     assert found.estimate is None
     assert found.if_wrong is not None
@@ -434,21 +434,21 @@ def test_waves_go_on_over_skipped_items(tmp_path: Path) -> None:
     progress = campaign.progress()
     assert (progress.complete, progress.skipped, progress.labelled) == (True, 9, 51)
     assert campaign.estimate().labels == 51
-    assert campaign.development()[-1].value == campaign.estimate().value
+    assert campaign.view.development()[-1].value == campaign.estimate().value
 
 
 def test_a_skip_is_undone_by_a_label(tmp_path: Path) -> None:
     campaign = start(tmp_path, animals(), "srs", budget=10)
     (item,) = campaign.ask("Ann")
     campaign.skip(item, "blurred", by="Ann")
-    assert campaign.state.items[item].verdict == "skipped"
+    assert campaign.state.items[item].standing == "skipped"
     campaign.tell(item, "right", by="Ann")
     entry = campaign.state.items[item]
-    assert (entry.verdict, entry.skips) == ("labelled", ())
+    assert (entry.standing, entry.skips) == ("labelled", ())
     campaign.skip(item, by="Ann")
-    assert campaign.state.items[item].verdict == "skipped"
+    assert campaign.state.items[item].standing == "skipped"
     campaign.retract(item, by="Ann")
-    assert campaign.state.items[item].verdict == "open"
+    assert campaign.state.items[item].standing == "open"
 
 
 def test_failures_say_who_and_when(tmp_path: Path) -> None:
@@ -478,10 +478,10 @@ def test_true_classes_are_known_unless_somebody_only_said_wrong(tmp_path: Path) 
 
     campaign = start(tmp_path, animals(), "srs", budget=10)
     (last, *_) = told(campaign, ["right"] * 9 + ["cat"])
-    labelled, _ = campaign.labelled()
-    found = true_classes_of(labelled, blank(animals()), campaign.answers())
+    labelled, _ = campaign.view.labelled()
+    found = true_classes_of(labelled, blank(animals()), campaign.view.answers())
     assert found is not None
     assert found[0] == prediction(animals(), last)
     campaign.tell(last, "wrong", by="Ann")
-    labelled, _ = campaign.labelled()
-    assert true_classes_of(labelled, blank(animals()), campaign.answers()) is None
+    labelled, _ = campaign.view.labelled()
+    assert true_classes_of(labelled, blank(animals()), campaign.view.answers()) is None

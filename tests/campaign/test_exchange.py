@@ -270,7 +270,7 @@ def label_file(tmp_path: Path, *rows: tuple[str, ...], header: str = "id,label")
 
 
 def labels_of(campaign: Campaign) -> dict[str, str]:
-    return {name: item.label for name, item in campaign.refresh().items.items() if item.verdict == "labelled"}
+    return {name: item.label for name, item in campaign.refresh().items.items() if item.standing == "labelled"}
 
 
 def test_part_of_a_file_repeats_and_corrections_are_fine(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_a_store_that_fails_takes_nothing_of_the_file(
         raise StoreError("the disk is full")
 
     changed = prepare(campaign, read_entries(label_file(tmp_path, *[(name, "dog") for name in ids])))
-    monkeypatch.setattr(campaign._store, "append", failing)
+    monkeypatch.setattr(campaign.log._store, "append", failing)
     with pytest.raises(StoreError):
         take(campaign, changed)
     assert campaign.refresh().number == before + len(ids)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fieldcheck.campaign.kept_state import as_text, from_text
 from fieldcheck.campaign.settings import FORMAT, Settings
 from fieldcheck.campaign.state import Lease, State, fold
 from fieldcheck.campaign.stores.base import Event
@@ -37,9 +38,9 @@ SAMPLE = {
 IDS = ("e", "c", "h", "a")
 
 
-def begun(*more: Event, needed: int = 1, format: int = FORMAT) -> list[Event]:
+def begun(*more: Event, needed: int = 1) -> list[Event]:
     """A campaign on four items, and then some events."""
-    record = replace(PLAIN, labels_per_item=needed, format=format).as_record()
+    record = replace(PLAIN, labels_per_item=needed).as_record()
     drawn = {"ids": list(IDS), "positions": [4, 2, 7, 0], "seen": {}, "sample": SAMPLE}
     events = [Event("created", "c", data=record), Event("drawn", "drawn:0", data=drawn), *more]
     return [replace(event, number=number, key=event.key or str(number)) for number, event in enumerate(events, 1)]
@@ -75,8 +76,8 @@ def test_what_stands_is_the_last_that_somebody_said() -> None:
     state = fold(begun(label("c", "cat"), label("c", "dog"), label("e", "cat", by="Bob")))
     (mark,) = state.items["c"].labels
     assert (mark.text, mark.typed, mark.number) == ("dog", "DOG", 4)
-    assert (state.items["c"].verdict, state.items["c"].label) == ("labelled", "dog")
-    assert state.items["h"].verdict == "open"
+    assert (state.items["c"].standing, state.items["c"].label) == ("labelled", "dog")
+    assert state.items["h"].standing == "open"
 
 
 def test_only_what_is_said_changes_the_estimate() -> None:
@@ -108,15 +109,6 @@ def test_several_people_hold_an_item_each_for_a_time_of_their_own() -> None:
     assert holders(*both, lease("c", "Cy", 30.0, at=9.0), needed=2) == ["Bob", "Cy"]
 
 
-def test_older_campaigns_keep_their_rule_for_skips() -> None:
-    """What they said, and whether they were done, is what a replay says."""
-    said = label("c", "cat"), skip("c", by="Bob"), skip("e"), label("h", "cat")
-    old, new = (fold(begun(*said, needed=2, format=number)).items for number in (1, 2))
-    assert [item.verdict for item in old.values()] == ["open", "labelled", "open", "open"]
-    assert [item.verdict for item in new.values()] == ["open", "disputed", "open", "open"]
-    assert old["c"].label == "cat"
-
-
 def test_names_are_known_by_their_first_spelling() -> None:
     state = fold(begun(label("c", "cat", by="ANN"), flag("e", by="Bob"), flag("e", by="bob")))
     assert state.names == ("ANN", "Bob", "bob")
@@ -127,10 +119,10 @@ def test_names_are_known_by_their_first_spelling() -> None:
 
 def test_what_is_retracted_is_theirs_again_unless_others_settled_it() -> None:
     state = fold(begun(label("c", "cat"), retract("c", "Ann")))
-    assert (state.items["c"].verdict, state.items["c"].labels) == ("open", ())
+    assert (state.items["c"].standing, state.items["c"].labels) == ("open", ())
     assert state.items["c"].leases == (Lease("Ann", 50.0),)
     state = fold(begun(label("c", "cat"), label("c", "cat", by="Bob"), retract("c", "Ann")))
-    assert (state.items["c"].verdict, state.items["c"].leases) == ("labelled", ())
+    assert (state.items["c"].standing, state.items["c"].leases) == ("labelled", ())
 
 
 def test_an_item_is_held_until_its_lease_runs_out() -> None:
@@ -183,11 +175,12 @@ def test_in_one_step_or_many(more: list[Event], needed: int, data: st.DataObject
     kept = State(**vars(before))
     assert fold(events[cut:], before) == whole
     assert before == kept
+    assert from_text(as_text(whole)) == whole
     for item in whole.items.values():
         names = [mark.by for mark in (*item.labels, *item.skips)]
         assert len(names) == len(set(names))
-        assert item.done == (item.verdict in ("labelled", "skipped"))
-        assert (item.label != "") == (item.verdict == "labelled")
+        assert item.done == (item.standing in ("labelled", "skipped"))
+        assert (item.label != "") == (item.standing == "labelled")
         assert not (item.done and item.leases)
         holding = [lease.by for lease in item.leases]
         assert len(holding) == len(set(holding))
@@ -199,3 +192,27 @@ def test_in_one_step_or_many(more: list[Event], needed: int, data: st.DataObject
 def test_nothing_is_ever_done_with_fewer_people_than_wanted(more: list[Event]) -> None:
     state = fold(begun(*more, needed=3))
     assert all(len(item.labels) + len(item.skips) >= 3 for item in state.items.values() if item.done)
+
+
+def test_whoever_goes_on_from_one_state_leaves_it_to_others_as_it_was() -> None:
+    """States share what did not change; two that go on from one must not meet in it."""
+    before = fold(begun())
+    drawn = {"positions": [1, 3], "seen": {}, "sample": SAMPLE}
+    here = fold([Event("drawn", "x", number=3, data={**drawn, "ids": ["b", "d"]})], before)
+    there = fold([Event("drawn", "y", number=3, data={**drawn, "ids": ["d", "f"]})], before)
+    assert (list(before.items), "b" in before.items) == (list(IDS), False)
+    assert (list(here.items), list(there.items)) == ([*IDS, "b", "d"], [*IDS, "d", "f"])
+    assert [here.items[name].id for name in here.items] == list(here.items)
+    assert "b" not in there.items
+
+
+def test_a_label_costs_the_same_in_a_large_campaign() -> None:
+    """Counted, not timed: of 50,000 items, those that a label looks at are some hundreds."""
+    names = [f"item {at}" for at in range(50_000)]
+    drawn = {"ids": names, "positions": list(range(50_000)), "seen": {}, "sample": SAMPLE}
+    state = fold([begun()[0], Event("drawn", "drawn:0", number=2, data=drawn)])
+    after = fold([replace(label("item 7", "cat"), number=3)], state)
+    shared = {id(item) for item in state.items.values()} & {id(item) for item in after.items.values()}
+    assert len(shared) == 49_999
+    assert len({id(block) for block in state.items._blocks} - {id(block) for block in after.items._blocks}) == 1
+    assert (after.items["item 7"].label, state.items["item 7"].label) == ("cat", "")

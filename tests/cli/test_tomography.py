@@ -248,7 +248,7 @@ def test_another_check_does_not_go_on(network: Path, measured: Path, run: Run) -
 
 def test_a_perturbation_of_ones_own(network: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "stripes.py").write_text(
-        "from fieldcheck import perturbations\n"
+        "from fieldcheck.tomography import perturbations\n"
         "@perturbations.register('blackout', kind='image', levels=2)\n"
         "def blackout(image, severity, rng):\n"
         "    image[: 4 * severity] = 0\n"
@@ -272,7 +272,7 @@ def test_a_perturbation_of_ones_own(network: Path, run: Run, tmp_path: Path, mon
 
 def test_quality_is_measured_and_queried(network: Path, run: Run, tmp_path: Path) -> None:
     path = network / "quality.toml"
-    path.write_text(SPACE + '[quality]\nmeasure = "kid"\nfeatures = "pixels"\ntests = 20\ninputs = 50\n')
+    path.write_text(SPACE + '[quality]\nscore = "kid"\nfeatures = "pixels"\ntests = 20\ninputs = 50\n')
     done = run("tomography", "run", path, "--out", tmp_path / "run", "--inferences", 600)
     assert done.code == 0, done.err
     assert "kid" in done.err

@@ -169,6 +169,19 @@ def _rows(path: str) -> list[dict[str, object]]:
     return [{key: value for key, value in row.items() if key != "cpu_seconds"} for row in rows]
 
 
+def test_bench_groups_by_words_or_by_a_table(run: Run, tea: Path, price: Path) -> None:
+    Path("sets.csv").write_text("subject,dataset\ntea,shop\nprice,shop\n")
+    asked = ("bench", tea, price, "-d", "srs", "-n", 20, "-r", 2, "--json", "-")
+    for words in ("shop=tea,price", "sets.csv:dataset"):
+        rows = json.loads(run(*asked, "--group", words).out)["rows"]
+        assert {row["group"] for row in rows} == {"shop"}
+    assert {row["group"] for row in json.loads(run(*asked).out)["rows"]} == {"tea", "price"}
+    for words in ("sets.csv", "absent.csv", "shop=coffee"):
+        refused = run(*asked, "--group", words)
+        assert refused.code == 2
+        assert "rule:" in refused.err
+
+
 def test_bench_rows_do_not_depend_on_the_number_of_jobs(run: Run, tea: Path) -> None:
     asked = ("bench", tea, "-d", "srs,ssrs,gbs", "-a", "confidence,lsa", "-n", "20,40", "-r", 3)
     assert run(*asked, "--json", "one.json").code == run(*asked, "--json", "two.json", "--jobs", 2).code == 0

@@ -103,3 +103,24 @@ def test_names_from_outside_do_not_replace_ours(toys, monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "entry_points", lambda group: [point])
     assert list(toys) == ["toy"]
     assert toys["toy"] is Toy
+
+
+def test_a_package_is_loaded_only_when_it_is_asked_for(toys, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("broken", "no_such_package:Thing", "fieldcheck.toys")
+    monkeypatch.setattr(module, "entry_points", lambda group: [point])
+    assert list(toys) == ["toy", "broken"]
+    assert toys["toy"] is Toy
+    with pytest.raises(DesignError) as caught:
+        toys["broken"]
+    assert "the toy 'broken' of the package no_such_package:Thing cannot be loaded" in caught.value.problem
+    assert caught.value.hint
+
+
+def test_adding_by_hand_replaces_what_was_added_but_not_ours(toys) -> None:
+    first = type("Mine", (), {"name": "mine"})
+    second = type("Mine", (), {"name": "mine"})
+    assert toys.add(first) is first
+    toys.add(second)
+    assert toys["mine"] is second
+    with pytest.raises(DesignError, match="already"):
+        toys.add(type("Other", (), {"name": "toy"}))

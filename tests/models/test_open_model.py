@@ -61,6 +61,7 @@ def test_a_folder_where_a_file_should_be_is_said(tmp_path: Path) -> None:
 def test_an_adapter_of_another_package_is_asked_before_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     class Mine(CallableModel):
         name = "mine"
+        last = False
 
         @classmethod
         def accepts(cls, model: object) -> bool:

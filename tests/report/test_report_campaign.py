@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import struct
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -21,7 +20,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.report import Card, Commands, Gallery, Section, campaign_page, junit_error, junit_xml, page
-from fieldcheck.report.thumbnail import LARGEST, thumbnail
+from fieldcheck.report.thumbnail import thumbnail
 from fieldcheck.sources.pools.arrays import from_arrays
 
 EVIL = "<script>document.title='broken'</script><img src=x onerror=alert(1)>\"'&"
@@ -253,15 +252,6 @@ def bomb() -> bytes:
 )
 def test_what_is_no_picture_is_not_shown(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     assert thumbnail(content).content == b""
-
-
-def test_without_pillow_small_pictures_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    small, photo = image_bytes("PNG", (8, 8)), image_bytes("JPEG", (90, 90))
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    assert (thumbnail(small).content, thumbnail(small).tiny) == (small, True)
-    assert (thumbnail(photo).content, thumbnail(photo).tiny) == (photo, False)
-    assert thumbnail(photo + b"\0" * LARGEST).content == b""
-    assert thumbnail(b"<svg/>").content == b""
 
 
 def test_pictures_are_in_the_page_itself(tmp_path: Path) -> None:

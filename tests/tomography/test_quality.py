@@ -21,7 +21,7 @@ from fieldcheck.tomography.quality.bleu import sentence_bleu
 from fieldcheck.tomography.quality.features import OnnxFeatures, hashed_tokens, of_model, pixels
 from fieldcheck.tomography.quality.kid import kid
 from fieldcheck.tomography.quality.map import Quality, measure_quality, over_orders
-from fieldcheck.tomography.quality.measures import MEASURES, measure_named
+from fieldcheck.tomography.quality.scores import registry, score_for
 from fieldcheck.tomography.quality.token_f1 import token_f1
 from fieldcheck.tomography.quality.token_models import TokenModel
 from fieldcheck.tomography.setup.executor import Executor
@@ -117,7 +117,7 @@ def test_tests_of_a_large_space_are_chosen_from_all_orders() -> None:
 
 def test_measured_scores_are_those_of_the_perturbed_inputs() -> None:
     executor = rows_executor(SPACE)
-    found = measure_quality(executor, measure="kid", features="pixels", tests=60, inputs=1000)
+    found = measure_quality(executor, score="kid", features="pixels", tests=60, inputs=1000)
     clean = executor.inputs.batch(0, 30)
     for test, score in zip(found.tests, found.measured, strict=True):
         assert score == pytest.approx(kid(clean, clean + SPACE.severities(test) / 10, paired=True), abs=1e-12)
@@ -126,8 +126,8 @@ def test_measured_scores_are_those_of_the_perturbed_inputs() -> None:
 
 def test_other_tests_are_predicted_as_well_as_it_says() -> None:
     executor = rows_executor(SPACE)
-    truth = measure_quality(executor, measure="kid", features="pixels", tests=SPACE.size)
-    found = measure_quality(executor, measure="kid", features="pixels", tests=80)
+    truth = measure_quality(executor, score="kid", features="pixels", tests=SPACE.size)
+    found = measure_quality(executor, score="kid", features="pixels", tests=80)
     assert np.array_equal(truth.predicted, truth.measured)
     assert np.isnan(truth.error)
     # The distance is nearly linear in the severities: far better than the spread of the scores.
@@ -138,11 +138,11 @@ def test_other_tests_are_predicted_as_well_as_it_says() -> None:
 
 def test_the_same_seed_gives_the_same_quality_whatever_the_batch() -> None:
     one, other = (
-        measure_quality(rows_executor(SPACE, batch=batch), measure="fid", tests=20, inputs=7, seed=4)
+        measure_quality(rows_executor(SPACE, batch=batch), score="fid", tests=20, inputs=7, seed=4)
         for batch in (3, 512)
     )
     assert np.array_equal(one.predicted, other.predicted)
-    third = measure_quality(rows_executor(SPACE), measure="fid", tests=20, inputs=7, seed=5)
+    third = measure_quality(rows_executor(SPACE), score="fid", tests=20, inputs=7, seed=5)
     assert not np.array_equal(one.measured, third.measured)
     assert any("few inputs" in note for note in third.notes)
 
@@ -151,7 +151,7 @@ def test_a_run_finds_its_quality(tmp_path: Path) -> None:
     found = measure_quality(rows_executor(SPACE), tests=20)
     found.save(tmp_path)
     again = Quality.open(tmp_path)
-    assert (again.measure, again.notes, again.error) == (found.measure, found.notes, found.error)
+    assert (again.score, again.notes, again.error) == (found.score, found.notes, found.error)
     assert np.array_equal(again.tests, found.tests)
     assert again.predicted == pytest.approx(found.predicted, rel=1e-6)
     none = np.zeros(0, dtype=np.int64)
@@ -184,7 +184,7 @@ def test_pixels_are_fractions() -> None:
 @pytest.mark.parametrize("shape", [(8, 8), (12, 12, 3)])
 def test_ssim_falls_with_the_severity(shape: tuple[int, ...]) -> None:
     executor = built("gaussian-noise brightness", images(shape=shape), "image")
-    found = measure_quality(executor, measure="ssim", tests=16)
+    found = measure_quality(executor, score="ssim", tests=16)
     by_noise = found.measured[executor.space.numbers([[0, 0], [1, 0], [2, 0], [3, 0]])]
     assert by_noise[0] == pytest.approx(1)
     assert np.all(np.diff(by_noise) < 0)
@@ -195,8 +195,7 @@ def test_scores_of_texts() -> None:
     batch, which = executor.perturbed(np.full(8, 7), np.arange(8))
     changed = [batch[at] for at in which]
     scores = {
-        name: measure_quality(executor, measure=name, tests=16).measured
-        for name in ("token-f1", "bleu", "sentence-bleu")
+        name: measure_quality(executor, score=name, tests=16).measured for name in ("token-f1", "bleu", "sentence-bleu")
     }
     tokens = zip(hashed_tokens(changed), hashed_tokens(TEXTS), strict=True)
     assert scores["token-f1"][7] == pytest.approx(np.mean([token_f1(one, other) for one, other in tokens]))
@@ -217,16 +216,16 @@ def test_a_typo_changes_letters_less_than_another_word() -> None:
 
 
 def test_what_is_measured_by_default() -> None:
-    assert measure_named("auto", kind="image").name == "kid"
-    assert measure_named("auto", kind="text").name == "token-f1"
-    assert {measure.name for measure in MEASURES.values() if measure.better == "low"} == {"kid", "fid"}
+    assert score_for("auto", kind="image").name == "kid"
+    assert score_for("auto", kind="text").name == "token-f1"
+    assert {name for name, score in registry.items() if score.better == "low"} == {"kid", "fid"}
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"measure": "bleu"},
-        {"measure": "beauty"},
+        {"score": "bleu"},
+        {"score": "beauty"},
         {"features": "nowhere.onnx"},
         {"tests": 3},
         {"inputs": 1},
@@ -246,7 +245,7 @@ def test_a_space_with_too_many_tests_is_refused() -> None:
 
 def test_texts_have_no_pixels() -> None:
     with pytest.raises(SpaceError):
-        measure_quality(built("typos casing", TEXTS, "text"), measure="kid", features="pixels")
+        measure_quality(built("typos casing", TEXTS, "text"), score="kid", features="pixels")
 
 
 def channel_means(path: Path, shape: list[Any], axes: list[int]) -> Path:

@@ -12,7 +12,7 @@ import pytest
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
-from fieldcheck.tomography.setup.space_file import read_recipe
+from fieldcheck.tomography.setup.space_file import KEYS, read_recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 SPACE = """
@@ -29,7 +29,7 @@ apply = "rowmodel:dim"
 
 MODULE = """
 import numpy as np
-from fieldcheck import perturbations
+from fieldcheck.tomography import perturbations
 
 @perturbations.register("dim", kind="row", levels=2)
 def dim(row, severity, rng):
@@ -106,3 +106,33 @@ def test_weights_lie_beside_the_space_file(folder: Path) -> None:
     assert code is not None
     assert code.weights == path.parent / "w.safetensors"
     assert code.text == f"rowmodel:network@{path.parent / 'w.safetensors'}"
+
+
+def test_a_space_file_takes_what_predict_takes(folder: Path) -> None:
+    """The names of options are those of one definition; only trust is the caller's to give."""
+    words = KEYS["model"] | KEYS["data"]
+    assert {"dtype", "threads", "layer", "classes", "colour", "skip_broken", "encoding", "columns"} <= words
+    assert "trust" not in words
+    path = folder / "space.toml"
+    more = 'dtype = "float64"\nthreads = 1\nclasses = ["up", "down"]'
+    text = SPACE.format(model="rowmodel:above", data="rows.csv")
+    (folder / "rows.csv").write_text("a;b;extra;label\n1;0;5;up\n0;0.5;5;down\n", encoding="utf-16")
+    path.write_text(
+        text.replace('file = "rowmodel:above"', f'file = "rowmodel:above"\n{more}').replace(
+            'file = "rows.csv"', 'file = "rows.csv"\ncolumns = ["a", "b"]\nencoding = "utf-16"'
+        )
+    )
+    found = of_recipe(read_recipe(path), trust=True)
+    assert found.inputs == 2
+    assert found.measure(np.array([0, 0]), np.array([0, 1]), None).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "wrong", ['threads = "two"', 'skip_broken = "yes"', "columns = [1]", 'columns = "a"', "layer = 3"]
+)
+def test_a_value_of_another_kind_is_refused(folder: Path, wrong: str) -> None:
+    table = "[data]" if wrong.startswith(("skip", "columns")) else "[model]"
+    path = folder / "space.toml"
+    path.write_text(SPACE.format(model="rowmodel:above", data="rows.npz#x").replace(table, f"{table}\n{wrong}"))
+    with pytest.raises(FieldcheckError, match=wrong.split(maxsplit=1)[0]):
+        read_recipe(path)

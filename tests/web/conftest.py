@@ -9,7 +9,7 @@ import httpx
 import numpy as np
 import pytest
 
-from fieldcheck.campaign.picture import png
+from fieldcheck.campaign.items import Content
 
 from .sites import Site, Start, starting
 
@@ -33,4 +33,4 @@ def web(site: Site) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def picture() -> bytes:
-    return png(np.arange(64, dtype=np.uint8).reshape(8, 8, 1))
+    return Content("image", "", pixels=np.arange(64, dtype=np.uint8).reshape(8, 8, 1)).read()

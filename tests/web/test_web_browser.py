@@ -144,7 +144,7 @@ def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
     assert labels(site) == wanted
     assert site.campaign.state.items[skipped].verdict == "skipped"
     assert site.campaign.state.items[flagged].flags[0].by == "Ada"
-    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 33
+    assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 33
     check_estimate(page, site)
 
 
@@ -201,7 +201,7 @@ def test_an_answer_that_got_lost_is_not_stored_twice(start: Start, visit: Visit)
     wait_saved(page)
     assert lost[0].ok
     assert labels(site) == {item: truth_of(item)}
-    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+    assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 1
 
 
 def test_a_list_of_items_that_comes_late_does_not_bring_back_what_is_answered(start: Start, visit: Visit) -> None:
@@ -321,7 +321,7 @@ def test_the_gallery_follows_corrections(start: Start, visit: Visit) -> None:
     site = start()
     page = visit(site)
     item = shown(page)
-    said = site.campaign.prediction_of(site.campaign.state.items[item].position)
+    said = site.campaign.view.prediction_of(site.campaign.state.items[item].position)
     first, second = (name for name in CLASSES if name != said)
     page.click(f".choice:has-text('{first}')")
     wait_text(page, ".gallery li", f"{first}, not {said}")
@@ -407,7 +407,7 @@ def test_predictions_come_after_a_warning(start: Start, visit: Visit) -> None:
     page.click("text=Show it")
     page.wait_for_selector("#said")
     position = site.campaign.state.items[shown(page)].position
-    assert page.inner_text("#said") == f"The model says {site.campaign.prediction_of(position)}"
+    assert page.inner_text("#said") == f"The model says {site.campaign.view.prediction_of(position)}"
 
 
 def test_predictions_that_are_wanted_while_items_are_under_way(start: Start, visit: Visit) -> None:
@@ -427,7 +427,7 @@ def test_predictions_that_are_wanted_while_items_are_under_way(start: Start, vis
     for _ in range(6):
         page.wait_for_selector("#said")
         position = site.campaign.state.items[shown(page)].position
-        assert page.inner_text("#said") == f"The model says {site.campaign.prediction_of(position)}"
+        assert page.inner_text("#said") == f"The model says {site.campaign.view.prediction_of(position)}"
         done.append(answer(page))
         wait_saved(page)
     assert len(set(done)) == 9

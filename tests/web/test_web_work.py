@@ -74,7 +74,7 @@ def test_the_prediction_is_hidden_unless_asked_for(site: Site, web: httpx.Client
     shown = web.post("/api/next", json=site.body(prediction=True)).json()["items"][0]
     assert hidden["id"] == shown["id"]
     assert hidden["prediction"] is None
-    assert shown["prediction"] == site.campaign.prediction_of(site.campaign.state.items[shown["id"]].position)
+    assert shown["prediction"] == site.campaign.view.prediction_of(site.campaign.state.items[shown["id"]].position)
     assert set(hidden) == {"id", "kind", "src", "text", "pairs", "note", "prediction"}
 
 
@@ -83,7 +83,7 @@ def test_sent_twice_is_stored_once(site: Site, web: httpx.Client) -> None:
     body = site.act(item=item, label="cat")
     first, second = web.post("/api/label", json=body), web.post("/api/label", json=body)
     assert first.json() == second.json()
-    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+    assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 1
     assert web.post("/api/label", json={**body, "label": "dog"}).status_code == 409
 
 
@@ -101,9 +101,9 @@ def test_skip_flag_undo_release(site: Site, web: httpx.Client) -> None:
     assert web.post("/api/undo", json=site.act(item=one)).json()["saved"]
     assert web.post("/api/release", json=site.body(items=[one, two, "nobody's"])).json() == {"released": True}
     state = site.campaign.refresh()
-    assert state.items[one].verdict == "open"
+    assert state.items[one].standing == "open"
     assert state.items[one].flags[0].text == "look"
-    assert [event.kind for event in site.campaign.events()][-4:-2] == ["flagged", "retracted"]
+    assert [event.kind for event in site.campaign.log.events()][-4:-2] == ["flagged", "retracted"]
 
 
 def test_estimate_and_failures_are_those_of_the_campaign(site: Site, web: httpx.Client) -> None:
@@ -152,7 +152,7 @@ def test_bad_labels_are_named(site: Site, web: httpx.Client, item: str, label: s
     answer = web.post("/api/label", json=site.act(item=drawn if item == "drawn" else item, label=label))
     assert answer.status_code in (409, 422)
     assert word in answer.json()["error"]["problem"]
-    assert not any(event.kind == "labelled" for event in site.campaign.events())
+    assert not any(event.kind == "labelled" for event in site.campaign.log.events())
 
 
 def test_another_campaign_at_the_same_address(site: Site, web: httpx.Client) -> None:
@@ -171,12 +171,12 @@ def test_nothing_is_acknowledged_when_the_store_fails(
         raise StoreError("the disk is full", hint="make room")
 
     with monkeypatch.context() as broken:
-        broken.setattr(site.campaign, "_append", full)
+        broken.setattr(site.campaign.log, "append", full)
         answer = web.post("/api/label", json=body)
         assert answer.status_code == 503
         assert answer.json()["error"] == {"problem": "the disk is full", "rule": "", "hint": "make room"}
     assert web.post("/api/label", json=body).json()["saved"]
-    assert sum(event.kind == "labelled" for event in site.campaign.events()) == 1
+    assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 1
 
 
 def test_nothing_is_acknowledged_while_the_file_is_elsewhere(site: Site, web: httpx.Client) -> None:

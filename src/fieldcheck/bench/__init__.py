@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fieldcheck.bench.analysis import analyse
+from fieldcheck.bench.analysis import analyse, evidence
 from fieldcheck.bench.plan import Cell, Study, split_specs
 from fieldcheck.bench.recommend import Recommendation, recommend
 from fieldcheck.bench.result import CellResult, Result
@@ -19,6 +19,7 @@ __all__ = [
     "Study",
     "analyse",
     "compact_json",
+    "evidence",
     "measured_rows",
     "recommend",
     "run",

@@ -1,13 +1,17 @@
-"""The analysis of the ICSE'24 study (sections 5 and 6) on a finished comparison, as exhibits to show."""
+"""The analyses of the ICSE'21 and ICSE'24 studies on a finished comparison, as exhibits to show."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
-from fieldcheck.bench.figures import figures
+from fieldcheck.bench.exhibits.contestants import contestant_matrices, nested, pairs_table
+from fieldcheck.bench.exhibits.figures import figures
+from fieldcheck.bench.exhibits.groups import breakdown_table, group_tables
+from fieldcheck.bench.exhibits.sensitivity import budget_tables, parameter_charts
 from fieldcheck.bench.ranking import (
     best_auxiliary_table,
     efficiency_table,
@@ -17,10 +21,8 @@ from fieldcheck.bench.ranking import (
 )
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import ACCURATE, Config, Row, budgets_of, configurations, designs_of, slug, usual_budget
-from fieldcheck.bench.sensitivity import budget_tables, parameter_charts
 from fieldcheck.bench.significance import Dunn, Friedman, dunn, friedman
 from fieldcheck.core.exhibit import Exhibit, Matrix, Table
-from fieldcheck.core.types import FloatArray
 
 ALPHA = 0.05
 
@@ -37,8 +39,15 @@ def analyse(result: Result, *, accurate: float = ACCURATE) -> list[Exhibit]:
     exhibits: list[Exhibit] = [summary_table(result.rows())]
     if len(designs_of(rows)) > 1:
         exhibits += [*significance(result), *_comparisons(rows, accurate)]
+    exhibits += contestant_matrices(result)
     exhibits += [failures_table(rows, budget) for budget in budgets_of(rows)]
-    return [*exhibits, *budget_tables(rows), *parameter_charts(rows), *figures(result, rows)]
+    return [*exhibits, *group_tables(rows), *budget_tables(rows), *parameter_charts(rows), *figures(result, rows)]
+
+
+def evidence(result: Result) -> list[Table]:
+    """Tables that are too long for a page: every pair that was tested, with its exact p-value."""
+    tables = (_dunn_table(_verdicts(result)), pairs_table(result))
+    return [table for table in tables if table.rows]
 
 
 def _comparisons(rows: Sequence[Row], accurate: float) -> list[Exhibit]:
@@ -47,6 +56,7 @@ def _comparisons(rows: Sequence[Row], accurate: float) -> list[Exhibit]:
         wins_matrix(rows),
         top_three_table(rows, accurate),
         best_auxiliary_table(rows),
+        breakdown_table(rows),
     )
     return [one for one in maybe if one is not None]
 
@@ -134,10 +144,27 @@ def _dunn_matrix(one: TestedConfig) -> Matrix:
         f"{one.config.budget} labels",
         rows=one.names,
         columns=one.names,
-        values=_nested(one.dunn.verdict(ALPHA)),
+        values=nested(one.dunn.verdict(ALPHA)),
         texts=tuple(tuple("" if i == j else text for j, text in enumerate(line)) for i, line in enumerate(texts)),
+        exact=nested(one.dunn.p_value),
         note=f"Two-sided p-values, adjusted after Holm; a difference counts under {ALPHA:g}.",
     )
+
+
+def _dunn_table(verdicts: Sequence[TestedConfig]) -> Table:
+    return Table(
+        name="significance/dunn",
+        title="Dunn's test, every pair of techniques in every configuration",
+        columns=(*Config._fields, "technique", "other", "z", "p"),
+        rows=tuple(line for one in verdicts for line in _dunn_lines(one)),
+        note="Negative z: the technique has the smaller errors. p: two-sided, adjusted after Holm in a configuration.",
+    )
+
+
+def _dunn_lines(one: TestedConfig) -> list[tuple[str | float | int, ...]]:
+    pairs = combinations(range(len(one.names)), 2)
+    values = [(i, j, float(one.dunn.z[i, j]), float(one.dunn.p_value[i, j])) for i, j in pairs]
+    return [(*one.config, one.names[i], one.names[j], z, p) for i, j, z, p in values]
 
 
 def _dunn_summary(verdicts: Sequence[TestedConfig]) -> Matrix:
@@ -155,7 +182,7 @@ def _dunn_summary(verdicts: Sequence[TestedConfig]) -> Matrix:
         title="Who estimates better, over all configurations? Dunn's test",
         rows=names,
         columns=names,
-        values=_nested(values),
+        values=nested(values),
         texts=tuple(
             tuple("" if i == j or not met[i, j] else f"{won[i, j]:g} : {won[j, i]:g}" for j in range(len(names)))
             for i in range(len(names))
@@ -163,7 +190,3 @@ def _dunn_summary(verdicts: Sequence[TestedConfig]) -> Matrix:
         legend=((1.0, "row always better"), (0.0, "no difference"), (-1.0, "row always worse")),
         note="Significantly better : worse, over all configurations (subject, auxiliary, budget).",
     )
-
-
-def _nested(values: FloatArray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(line) for line in values.tolist())

@@ -71,6 +71,7 @@ class Workshop:
             cell=cell,
             task=field.frame.task,
             truth=field.truth,
+            failing=int(field.failed.sum()),
             values=np.array([one.value for one in outcomes]),
             low=np.array([one.low for one in outcomes]),
             high=np.array([one.high for one in outcomes]),

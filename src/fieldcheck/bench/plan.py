@@ -46,6 +46,8 @@ class Study:
         for the published steering models). None: ten equal bins up to the largest offset.
     activations
         By subject, a ``.npy`` file with one row per item, for CES.
+    groups
+        By subject, what it is one of (the dataset of several models); tables pool the subjects of a group.
     """
 
     subjects: Sequence[Path | str | Pool]
@@ -59,6 +61,7 @@ class Study:
     threshold: float | None = None
     offset_scale: float | None = None
     activations: Mapping[str, Path] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("subjects", "designs", "budgets"):
@@ -72,7 +75,9 @@ class Study:
             raise BenchError(f"a confidence level of {self.level:g}", rule="between 0 and 1", hint="0.95")
         if self.loss not in ("squared", "absolute"):
             raise BenchError(f"no loss '{self.loss}'", rule="squared or absolute")
-        _refuse_twins([subject_name(subject) for subject in self.subjects])
+        names = [subject_name(subject) for subject in self.subjects]
+        _refuse_twins(names)
+        _refuse_strangers(names, self.groups)
 
     def sources(self) -> dict[str, Path | Pool]:
         """Where each subject comes from, by its name."""
@@ -170,6 +175,16 @@ def _refuse_twins(names: Sequence[str]) -> None:
             f"several subjects are called '{twins[0]}'",
             rule="a file's stem is the name of its subject, and names are unique",
             hint="rename one of the files",
+        )
+
+
+def _refuse_strangers(names: Sequence[str], groups: Mapping[str, str]) -> None:
+    strangers = sorted(set(groups) - set(names))
+    if strangers:
+        raise BenchError(
+            f"a group names '{strangers[0]}', which is not among the subjects",
+            rule="subjects here: " + ", ".join(names),
+            hint=f"--group {groups[strangers[0]]}={names[0]}",
         )
 
 

@@ -78,6 +78,7 @@ def top_three_table(rows: Sequence[Row], cut: float = ACCURATE) -> Table:
         "task": lambda _, row: row["task"],
         "budget": lambda config, _: f"up to {LARGE}" if config.budget <= LARGE else f"over {LARGE}",
         "accuracy": lambda _, row: accuracy_level(row, cut),
+        **({"group": lambda _, row: row["group"]} if any(row["group"] != row["subject"] for row in rows) else {}),
         "auxiliary": lambda config, row: f"{config.auxiliary} ({row['task']})",
     }
     lines: list[tuple[Cell, ...]] = []
@@ -142,21 +143,21 @@ def _best_counts(task: str, auxiliary: str, contests: Sequence[Sequence[Row]]) -
 
 def wins_matrix(rows: Sequence[Row]) -> Matrix:
     """Row against column: where it has both the smaller RMSE and more failures, and where the other has."""
-    names = designs_of(rows)
-    meetings = _meetings(rows)
-    values: list[tuple[float, ...]] = []
-    texts: list[tuple[str, ...]] = []
-    for name in names:
-        scores = [_score(meetings.get((name, other), [])) for other in names]
-        values.append(tuple(math.nan if name == other else s[0] for s, other in zip(scores, names, strict=True)))
-        texts.append(tuple("" if name == other else s[1] for s, other in zip(scores, names, strict=True)))
+    return both_counts(_meetings(rows), designs_of(rows), name="ranking/wins", title="Better on both counts")
+
+
+def both_counts(
+    met: Mapping[tuple[str, str], Sequence[tuple[Row, Row]]], names: tuple[str, ...], *, name: str, title: str
+) -> Matrix:
+    """Who wins over whom, where they met."""
+    scores = [[_score(met.get((one, other), [])) for other in names] for one in names]
     return Matrix(
-        name="ranking/wins",
-        title="Better on both counts",
+        name=name,
+        title=title,
         rows=names,
         columns=names,
-        values=tuple(values),
-        texts=tuple(texts),
+        values=tuple(tuple(math.nan if i == j else s[0] for j, s in enumerate(line)) for i, line in enumerate(scores)),
+        texts=tuple(tuple("" if i == j else s[1] for j, s in enumerate(line)) for i, line in enumerate(scores)),
         legend=((1.0, "row always better"), (0.0, "even"), (-1.0, "row always worse")),
         note="Won : lost, of all configurations in which the two meet. Won: smaller RMSE and more failures; "
         f"every other configuration is undecided. {DRAWS}",
@@ -228,6 +229,10 @@ def mse_ratio(row: Row, base: Row) -> float:
     return (row["rmse"] / base["rmse"]) ** 2 if base["rmse"] > 0 else math.nan
 
 
+def rmedse_ratio(row: Row, base: Row) -> float:
+    return row["rmedse"] / base["rmedse"] if base["rmedse"] > 0 else math.nan
+
+
 def failures_ratio(row: Row, base: Row) -> float:
     """Of failing draws."""
     return row["failures_mean"] / base["failures_mean"] if base["failures_mean"] > 0 else math.nan
@@ -248,7 +253,7 @@ def _efficiency(
 
 
 def failures_table(rows: Sequence[Row], budget: int) -> Table:
-    """Table 3 of the ICSE'24 paper: failing draws, mean and standard deviation per subject; and distinct items."""
+    """Table II of ICSE'21, table 3 of ICSE'24: failing draws, distinct items, and their share of all, per subject."""
     at = [row for row in rows if row["budget"] == budget]
     subjects = unique(row["subject"] for row in at)
     by_place = {(row["auxiliary"], row["design"], row["subject"]): row for row in at}
@@ -259,12 +264,21 @@ def failures_table(rows: Sequence[Row], budget: int) -> Table:
     return Table(
         name=f"failures/budget-{budget}",
         title=f"Failures found with {budget} labels",
-        columns=("auxiliary", "technique", *(f"{s} {part}" for s in subjects for part in ("draws", "sd", "items"))),
+        columns=("auxiliary", "technique", *(f"{s} {part}" for s in subjects for part in COUNTS)),
         rows=tuple(lines),
-        note=f"Means over repetitions, and the standard deviation of the draws. {COUNTED}",
+        note=f"Means over repetitions, and the standard deviation of the draws. {COUNTED} "
+        "Share: items in percent of all failing items of the pool.",
     )
 
 
+COUNTS: dict[str, Callable[[Row], float]] = {
+    "draws": lambda row: row["failures_mean"],
+    "sd": lambda row: row["failures_sd"],
+    "items": lambda row: row["exposed_mean"],
+    "share": lambda row: 100 * row["exposed_mean"] / row["failing"] if row["failing"] else math.nan,
+}
+"""Of failures found."""
+
+
 def _counts(rows: Sequence[Row | None]) -> list[Cell]:
-    keys = ("failures_mean", "failures_sd", "exposed_mean")
-    return [None if row is None else row[key] for row in rows for key in keys]  # type: ignore[literal-required]
+    return [None if row is None else value(row) for row in rows for value in COUNTS.values()]

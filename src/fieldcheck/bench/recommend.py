@@ -12,27 +12,34 @@ from typing import Any, Literal, get_args
 from scipy.special import stdtr
 
 from fieldcheck.bench.ranking import (
+    CRITERIA,
     against_reference,
     criterion_ranks,
     exposed_ratio,
     failures_ratio,
     geometric_mean,
     mse_ratio,
+    top_three,
 )
 from fieldcheck.bench.result import plain
-from fieldcheck.bench.rows import ACCURATE, COUNTED, NONE, Row, accuracy_level, budgets_of
+from fieldcheck.bench.rows import ACCURATE, COUNTED, NONE, Row, accuracy_level, budgets_of, configurations, contestant
+from fieldcheck.bench.traits import partitioning as partitioning_of
+from fieldcheck.bench.traits import replacement as replacement_of
 from fieldcheck.core.errors import BenchError
 
-Objective = Literal["estimate", "expose", "balanced"]
+Objective = Literal["estimate", "estimate-median", "expose", "balanced", "balanced-median"]
 
 
-CRITERION: dict[str, str] = {"estimate": "RMSE", "expose": "failures", "balanced": "RMSE-failures"}
+CRITERION: dict[str, str] = dict(zip(get_args(Objective), CRITERIA, strict=True))
+"""The objectives of the ICSE'24 paper; the trade-offs are its T_RMSE-nf and T_RMedSE-nf."""
 
 
 WORDS: dict[str, str] = {
     "estimate": "the most accurate estimate (RMSE)",
+    "estimate-median": "the most accurate estimate, outliers aside (RMedSE)",
     "expose": "the most failures (failing draws)",
     "balanced": "both (mean of the ranks in RMSE and in failing draws)",
+    "balanced-median": "both (mean of the ranks in RMedSE and in failing draws)",
 }
 
 
@@ -53,6 +60,8 @@ class Standing:
 
     mean_rank, contenders
         Mean of its ranks (1 is best), and the mean number of candidates that it was ranked among.
+    podiums
+        Number of cells in which it is among the best three.
     rmse_ratio, failures_ratio, exposed_ratio
         RMSE, failing draws and distinct failing items to those of simple random sampling, geometric means over cells;
         nan where it was not measured.
@@ -64,6 +73,7 @@ class Standing:
     auxiliary: str
     mean_rank: float
     contenders: float
+    podiums: int
     cells: int
     subjects: int
     rmse_ratio: float
@@ -73,7 +83,7 @@ class Standing:
     worst_coverage: float
 
     def __str__(self) -> str:
-        return self.design if self.auxiliary == NONE else f"{self.design} with {self.auxiliary}"
+        return contestant(self.design, self.auxiliary)
 
 
 @dataclass(frozen=True)
@@ -82,6 +92,11 @@ class Recommendation:
 
     standings
         All candidates, the best first.
+    top
+        The three techniques that are most often among the best three of a configuration, with how often: the answer
+        of the ICSE'24 notebook, which looks at techniques with whatever auxiliary variable.
+    configurations
+        Number of configurations (subject, auxiliary variable, budget).
     budgets
         The measured budgets that the answer rests on.
     p_value
@@ -93,6 +108,8 @@ class Recommendation:
     objective: Objective
     asked: Mapping[str, str | int]
     standings: tuple[Standing, ...]
+    top: tuple[tuple[str, int], ...]
+    configurations: int
     budgets: tuple[int, ...]
     p_value: float | None
 
@@ -120,13 +137,19 @@ class Recommendation:
             "auxiliary": self.best.auxiliary,
             "clear": self.clear,
             "p_value": self.p_value,
+            "configurations": self.configurations,
+            "top": [{"design": name, "podiums": times} for name, times in self.top],
             "standings": standings,
         }
 
     def __str__(self) -> str:
         lines = [f"{self.best}", f"  for {WORDS[self.objective]}{self._context()}", ""]
         lines += _table(self.standings[:5])
-        return "\n".join([*lines, "", COUNTED, *self._caveats()])
+        return "\n".join([*lines, "", self._podium(), COUNTED, *self._caveats()])
+
+    def _podium(self) -> str:
+        named = ", ".join(f"{name} ({times})" for name, times in self.top)
+        return f"Most often among the best three, of {self.configurations} configurations: {named}."
 
     def _context(self) -> str:
         return "".join(f", {key} {value}" for key, value in self.asked.items())
@@ -136,7 +159,7 @@ class Recommendation:
         budgets = ", ".join(map(str, self.budgets))
         lines = [f"Cells measured: {best.cells}; subjects: {best.subjects}; budgets: {budgets}."]
         wanted = self.asked.get("budget")
-        if wanted is not None and wanted not in self.budgets:
+        if isinstance(wanted, int) and wanted not in self.budgets:
             lines.append(f"A budget of {wanted} was not measured; the nearest one was taken.")
         return lines + ([] if self.runner_up is None else [self._difference(self.runner_up)])
 
@@ -152,47 +175,90 @@ def recommend(
     *,
     objective: Objective = "balanced",
     task: str | None = None,
-    budget: int | None = None,
+    budget: int | tuple[int, int] | None = None,
+    subject: str | None = None,
+    group: str | None = None,
     accuracy: str | None = None,
     auxiliary: str | None = None,
+    partitioning: str | None = None,
+    replacement: str | None = None,
 ) -> Recommendation:
     """The technique that did best in the measured cells that are like yours.
 
     budget
-        Where it was not measured, the nearest ones on a logarithmic scale are taken.
+        Where it was not measured, the nearest ones on a logarithmic scale are taken. A pair: all from the first to the
+        second.
+    subject, group
+        Only this subject, or the subjects of this group (a dataset).
     accuracy
         ``low`` or ``high``: what you expect of the model; high is 0.9 or more.
     auxiliary
         Only techniques that use this variable, or none.
+    partitioning
+        ``yes`` or ``no``: only techniques that cut the pool into strata, or only those that do not.
+    replacement
+        ``with`` or ``without``: only techniques that may draw an item twice, or only those that may not.
     """
-    _check(objective, budget, accuracy)
-    wanted = {"task": task, "accuracy": accuracy, "auxiliary": auxiliary}
+    wanted = {
+        "task": task,
+        "subject": subject,
+        "group": group,
+        "accuracy": accuracy,
+        "auxiliary": auxiliary,
+        "partitioning": partitioning,
+        "replacement": replacement,
+    }
     asked = {key: value for key, value in wanted.items() if value is not None}
-    matching = _nearest(_matching(rows, asked), budget)
-    standings = _standings(matching, CRITERION[objective])
+    _check(objective, budget, asked)
+    matching = _within(_matching(rows, asked), budget)
+    standings = _standings(matching, rows, CRITERION[objective])
     first_two = [(one.design, one.auxiliary) for one in standings[:2]]
+    met = configurations(matching)
     return Recommendation(
         objective=objective,
-        asked=asked if budget is None else {**asked, "budget": budget},
+        asked=asked if budget is None else {**asked, "budget": _said(budget)},
         standings=tuple(standings),
+        top=tuple(top_three(met, CRITERION[objective])),
+        configurations=len(met),
         budgets=budgets_of(matching),
         p_value=_p_value(_gaps(matching, first_two, objective)) if len(first_two) == 2 else None,
     )
 
 
-def _check(objective: str, budget: int | None, accuracy: str | None) -> None:
+ALLOWED = {
+    "accuracy": {"low", "high"},
+    "partitioning": {"yes", "no"},
+    "replacement": {"with", "without"},
+}
+
+
+def _check(objective: str, budget: int | tuple[int, int] | None, asked: Mapping[str, str]) -> None:
     if objective not in get_args(Objective):
-        raise BenchError(f"no objective '{objective}'", rule="estimate, expose or balanced")
-    if accuracy not in (None, "low", "high"):
-        raise BenchError(f"no accuracy '{accuracy}'", rule=f"low, or high: {ACCURATE:g} and more")
-    if budget is not None and budget < 2:
-        raise BenchError(f"a budget of {budget}", rule="2 labels or more")
+        raise BenchError(f"no objective '{objective}'", rule=", ".join(get_args(Objective)))
+    for key, words in ALLOWED.items():
+        if key in asked and asked[key] not in words:
+            raise BenchError(f"no {key} '{asked[key]}'", rule=" or ".join(sorted(words)) + _meaning(key))
+    low, high = budget if isinstance(budget, tuple) else (budget, budget)
+    if low is not None and high is not None and not 2 <= low <= high:
+        raise BenchError(f"a budget of {_said(budget)}", rule="2 labels or more; a range as 100-400")
+
+
+def _meaning(key: str) -> str:
+    return f"; high is {ACCURATE:g} and more" if key == "accuracy" else ""
+
+
+def _said(budget: int | tuple[int, int] | None) -> str | int:
+    return f"{budget[0]}-{budget[1]}" if isinstance(budget, tuple) else budget or 0
 
 
 _FILTERS: dict[str, Callable[[Row, str], bool]] = {
     "task": lambda row, value: row["task"] == value,
+    "subject": lambda row, value: row["subject"] == value,
+    "group": lambda row, value: row["group"] == value,
     "accuracy": lambda row, value: accuracy_level(row) == value,
     "auxiliary": lambda row, value: row["auxiliary"] in (value, NONE),
+    "partitioning": lambda row, value: partitioning_of(row["design"]) == value,
+    "replacement": lambda row, value: replacement_of(row["design"]) == value,
 }
 
 
@@ -219,13 +285,18 @@ def _matching(rows: Sequence[Row], asked: Mapping[str, str]) -> list[Row]:
 def _inventory(rows: Sequence[Row]) -> str:
     if not rows:
         return "there are no measured results"
-    tasks, names = ({row[key] for row in rows} for key in ("task", "auxiliary"))
-    return f"measured are: tasks {', '.join(sorted(tasks))}; auxiliary variables {', '.join(sorted(names))}"
+    kinds = {"tasks": "task", "groups": "group", "auxiliary variables": "auxiliary"}
+    found = {words: sorted({str(row[key]) for row in rows}) for words, key in kinds.items()}  # type: ignore[literal-required]
+    return "measured are: " + "; ".join(f"{words} {', '.join(names)}" for words, names in found.items())
 
 
-def _nearest(rows: list[Row], budget: int | None) -> list[Row]:
+def _within(rows: list[Row], budget: int | tuple[int, int] | None) -> list[Row]:
+    """The rows of the nearest budget, or of all in the range; of the nearest to its middle if there are none in it."""
     if budget is None:
         return rows
+    if isinstance(budget, tuple):
+        inside = [row for row in rows if budget[0] <= row["budget"] <= budget[1]]
+        return inside or _within(rows, round(math.sqrt(budget[0] * budget[1])))
     distance = {n: round(abs(math.log(n / budget)), 9) for n in budgets_of(rows)}
     closest = min(distance.values())
     return [row for row in rows if distance[row["budget"]] == closest]
@@ -239,18 +310,19 @@ def _contests(rows: Sequence[Row]) -> list[dict[Candidate, Row]]:
     return list(contests.values())
 
 
-def _standings(rows: Sequence[Row], criterion: str) -> list[Standing]:
+def _standings(rows: Sequence[Row], everything: Sequence[Row], criterion: str) -> list[Standing]:
+    """``everything`` has the rows of simple random sampling, also where it was not asked for."""
     contests = _contests(rows)
-    places: dict[Candidate, list[tuple[float, int]]] = defaultdict(list)
+    places: dict[Candidate, list[tuple[float, int, bool]]] = defaultdict(list)
     for contest in contests:
         ranks = criterion_ranks(list(contest.values()))[criterion]
         for candidate, rank in zip(contest, ranks.tolist(), strict=True):
-            places[candidate].append((rank, len(contest)))
+            places[candidate].append((rank, len(contest), int((ranks < rank).sum()) < 3))
     often = max(map(len, places.values()))
     kept = {one: found for one, found in places.items() if len(found) >= SHARE * often}
     ratios = {
         id(row): (math.sqrt(mse_ratio(row, base)), failures_ratio(row, base), exposed_ratio(row, base))
-        for row, base in against_reference(rows)
+        for row, base in against_reference(everything)
     }
     standings = [_standing(one, found, rows, ratios) for one, found in kept.items()]
     return sorted(standings, key=lambda one: (one.mean_rank / one.contenders, one.design, one.auxiliary))
@@ -258,7 +330,7 @@ def _standings(rows: Sequence[Row], criterion: str) -> list[Standing]:
 
 def _standing(
     candidate: Candidate,
-    places: Sequence[tuple[float, int]],
+    places: Sequence[tuple[float, int, bool]],
     rows: Sequence[Row],
     ratios: Mapping[int, tuple[float, float, float]],
 ) -> Standing:
@@ -266,8 +338,9 @@ def _standing(
     found = [ratios[id(row)] for row in own if id(row) in ratios]
     return Standing(
         *candidate,
-        mean_rank=fmean(rank for rank, _ in places),
-        contenders=fmean(size for _, size in places),
+        mean_rank=fmean(rank for rank, _, _ in places),
+        contenders=fmean(size for _, size, _ in places),
+        podiums=sum(podium for _, _, podium in places),
         cells=len(own),
         subjects=len({row["subject"] for row in own}),
         rmse_ratio=geometric_mean(rmse for rmse, _, _ in found),
@@ -293,11 +366,11 @@ def _gaps(rows: Sequence[Row], pair: Sequence[Candidate], objective: Objective) 
 def _merit(contest: Mapping[Candidate, Row], one: Candidate, objective: Objective) -> float:
     """Larger is better; logarithms, so that a subject counts by ratios and not by how hard it is."""
     row = contest[one]
-    if objective == "estimate":
-        return -math.log(max(row["rmse"], 1e-12))
+    if objective in ("estimate", "estimate-median"):
+        return -math.log(max(row["rmse" if objective == "estimate" else "rmedse"], 1e-12))
     if objective == "expose":
         return math.log(max(row["failures_mean"], 1e-12))
-    ranks = criterion_ranks(list(contest.values()))[CRITERION["balanced"]]
+    ranks = criterion_ranks(list(contest.values()))[CRITERION[objective]]
     return -float(ranks[list(contest).index(one)])
 
 
@@ -312,7 +385,7 @@ def _p_value(gaps: Sequence[float]) -> float | None:
 
 def _table(standings: Sequence[Standing]) -> list[str]:
     width = max(len(str(one)) for one in standings)
-    head = f"  {'':{width}}  mean rank  RMSE / SRS  draws / SRS  items / SRS  coverage (worst)"
+    head = f"  {'':{width}}  mean rank  top three  RMSE / SRS  draws / SRS  items / SRS  coverage (worst)"
     return [head, *(_line(one, width) for one in standings)]
 
 
@@ -320,7 +393,8 @@ def _line(one: Standing, width: int) -> str:
     rank = f"{one.mean_rank:.1f} of {one.contenders:.0f}"
     coverage = f"{one.coverage:.3f} ({one.worst_coverage:.3f})"
     ratios = f"{_ratio(one.rmse_ratio):>10}  {_ratio(one.failures_ratio):>11}  {_ratio(one.exposed_ratio):>11}"
-    return f"  {one!s:{width}}  {rank:>9}  {ratios}  {coverage:>16}"
+    top = f"{one.podiums} of {one.cells}"
+    return f"  {one!s:{width}}  {rank:>9}  {top:>9}  {ratios}  {coverage:>16}"
 
 
 def _ratio(value: float) -> str:

@@ -24,6 +24,8 @@ TOUCH = 1e-12
 class CellResult:
     """The repetitions of one cell.
 
+    failing
+        Items of the pool that fail.
     values, low, high
         One per repetition: estimate and interval on the metric scale.
     trusted
@@ -39,6 +41,7 @@ class CellResult:
     cell: Cell
     task: str
     truth: float
+    failing: int
     values: FloatArray
     low: FloatArray
     high: FloatArray
@@ -60,18 +63,20 @@ class CellResult:
         """One per repetition: whether the interval contains the truth."""
         return (self.low <= self.truth + TOUCH) & (self.high >= self.truth - TOUCH)
 
-    def row(self) -> Row:
-        """The cell in one row."""
+    def row(self, group: str = "") -> Row:
+        """The cell in one row; a subject that is in no group stands alone."""
         squared = self.errors**2
         spread = _sd(self.values)
         return Row(
             subject=self.cell.subject,
+            group=group or self.cell.subject,
             design=self.cell.design,
             auxiliary=self.cell.auxiliary,
             budget=self.cell.budget,
             task=self.task,
             repetitions=len(self.values),
             truth=self.truth,
+            failing=self.failing,
             mean=float(self.values.mean()),
             bias=float(self.errors.mean()),
             bias_se=spread / math.sqrt(len(self.values)),
@@ -98,7 +103,8 @@ class CellResult:
         kinds = {"values": float, "low": float, "high": float, "offset_edges": float, "trusted": bool}
         arrays = {name: np.asarray(record[name], dtype=kinds.get(name, np.int64)) for name in _ARRAYS}
         cell = Cell(*record["cell"])
-        return cls(cell, record["task"], record["truth"], **arrays, cpu_seconds=record["cpu_seconds"])
+        task, truth, failing = (record[name] for name in ("task", "truth", "failing"))
+        return cls(cell, task, truth, failing, **arrays, cpu_seconds=record["cpu_seconds"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +115,8 @@ class Result:
         Subject and auxiliary variable, where the variable gives away the outcome: nobody's skill.
     notes
         What was left out, and why.
+    groups
+        By subject, what it is one of.
     versions
         Of fieldcheck and of the packages that numbers depend on.
     """
@@ -118,11 +126,12 @@ class Result:
     level: float
     leaks: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[Row]:
         """One per cell, in the order in which they were planned."""
-        return [result.row() for result in self.cells]
+        return [self._row(result) for result in self.cells]
 
     def fair_cells(self) -> tuple[CellResult, ...]:
         """The cells whose auxiliary variable does not give away the outcome."""
@@ -130,7 +139,10 @@ class Result:
 
     def fair_rows(self) -> list[Row]:
         """Their rows: what techniques are ranked by."""
-        return [result.row() for result in self.fair_cells()]
+        return [self._row(result) for result in self.fair_cells()]
+
+    def _row(self, result: CellResult) -> Row:
+        return result.row(self.groups.get(result.cell.subject, ""))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; what is not a finite number is None."""

@@ -30,8 +30,12 @@ COUNTED = "Draws: failing draws, as the papers count; an item drawn twice counts
 class Row(TypedDict):
     """What ``bench --json`` writes.
 
+    group
+        What the subject is one of (the dataset of several models); its own name where it stands alone.
     truth, mean
         On the metric scale: accuracy, or 1 - MSE.
+    failing
+        Items of the pool that fail: what there is to find.
     bias_se, failures_sd
         Standard error of the bias and standard deviation over repetitions; nan with one repetition.
     failures_mean, exposed_mean
@@ -43,12 +47,14 @@ class Row(TypedDict):
     """
 
     subject: str
+    group: str
     task: str
     design: str
     auxiliary: str
     budget: int
     repetitions: int
     truth: float
+    failing: int
     mean: float
     bias: float
     bias_se: float
@@ -84,6 +90,11 @@ def configurations(rows: Iterable[Row]) -> dict[Config, list[Row]]:
     for subject, budget in (place for place in free if place not in hosted):
         bound[Config(subject, NONE, budget)] = []
     return {config: [*free.get((config.subject, config.budget), []), *own] for config, own in bound.items()}
+
+
+def contestant(design: str, auxiliary: str) -> str:
+    """A technique with its auxiliary variable, in words."""
+    return design if auxiliary == NONE else f"{design} with {auxiliary}"
 
 
 def is_reference(design: str) -> bool:

@@ -47,6 +47,7 @@ def run(plan: Study, *, jobs: int = 1, progress: Progress | None = None, resume:
         level=plan.level,
         leaks=tuple(leaks),
         notes=(*refusals, *notes, *warnings),
+        groups=dict(plan.groups),
         versions=versions(),
     )
 

@@ -25,7 +25,7 @@ FORMAT = 1
 COLUMNS = tuple(Row.__annotations__)
 
 
-TEXTS = ("subject", "task", "design", "auxiliary")
+TEXTS = ("subject", "group", "task", "design", "auxiliary")
 
 
 def measured_rows(path: Path | str | None = None) -> list[Row]:

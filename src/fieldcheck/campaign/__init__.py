@@ -6,14 +6,14 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
 from fieldcheck.campaign.sayings import Saying
 from fieldcheck.campaign.settings import Settings
-from fieldcheck.campaign.state import ItemState, Lease, Mark, State, fold
+from fieldcheck.campaign.state import Annotation, ItemState, Lease, State, fold
 
 __all__ = [
+    "Annotation",
     "Campaign",
     "Failure",
     "ItemState",
     "Lease",
-    "Mark",
     "Nonresponse",
     "Progress",
     "Saying",

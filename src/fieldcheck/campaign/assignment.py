@@ -10,15 +10,14 @@ from fieldcheck.campaign.state import ItemState, State
 
 def choice(state: State, by: str, n: int, *, now: float) -> list[ItemState]:
     """What somebody may label next: their own first, then those with room, in the order of the design."""
-    items = state.items.values()
-    own = [item for item in items if item.leases and waits_for(item, by) and is_theirs(item, by, now)]
-    free = (item for item in items if waits_for(item, by) and has_room(item, by, state.settings, now=now))
+    own = [item for item in state.items.leased() if waits_for(item, by) and is_theirs(item, by, now)]
+    free = (item for item in state.items.open() if waits_for(item, by) and has_room(item, by, state.settings, now=now))
     return [*own[:n], *islice(free, max(n - len(own), 0))]
 
 
 def waits_for(item: ItemState, by: str) -> bool:
     """Whether somebody could label an item: it is not done, and they have not said anything about it."""
-    return not item.done and item.mark_of(by) is None
+    return not item.done and item.annotation_of(by) is None
 
 
 def has_room(item: ItemState, by: str, settings: Settings, *, now: float) -> bool:
@@ -28,8 +27,7 @@ def has_room(item: ItemState, by: str, settings: Settings, *, now: float) -> boo
 
 def missing(item: ItemState, settings: Settings) -> int:
     """From how many more people an item that is not done wants a label: so many may have it at once."""
-    given = len(item.labels) + (len(item.skips) if settings.skips_count else 0)
-    return max(1, settings.labels_per_item - given)
+    return max(1, settings.labels_per_item - len(item.labels))
 
 
 def is_theirs(item: ItemState, by: str, now: float) -> bool:
@@ -40,4 +38,4 @@ def is_theirs(item: ItemState, by: str, now: float) -> bool:
 
 def may_draw(state: State) -> bool:
     """Whether the design has a label, or none to be had, for every item that it has not looked at yet."""
-    return not state.complete and all(item.done for name, item in state.items.items() if name not in state.seen)
+    return not state.complete and all(item.id in state.seen for item in state.items.open())

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy.typing as npt
 
@@ -19,15 +20,18 @@ from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
 from fieldcheck.campaign.creation import all_classes, begin, campaign_design
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.labels import checked_key, checked_text, checked_words, read_label, unknown_item
+from fieldcheck.campaign.log import EventLog, new_key
 from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.places import file_to_be, place_of, pool_file
-from fieldcheck.campaign.sayings import EFFORTLESS, SAYING, Saying, new_key, said, same
+from fieldcheck.campaign.progress import Failure, Progress
+from fieldcheck.campaign.sayings import EFFORTLESS, SAYING, Saying, said, same
 from fieldcheck.campaign.settings import INTERNAL, Settings
 from fieldcheck.campaign.state import ItemState, State
-from fieldcheck.campaign.stores import file_of, open_store
-from fieldcheck.campaign.stores.base import Event, Happening, Store
-from fieldcheck.campaign.view import Findings
+from fieldcheck.campaign.stores import open_store
+from fieldcheck.campaign.stores.base import Event, EventKind, Store
+from fieldcheck.campaign.view import CampaignView
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import SheetLabel, is_lost
 from fieldcheck.core.measures import failure_threshold
 from fieldcheck.core.pool.pool import Pool
@@ -38,11 +42,71 @@ SEARCHED = 5_000
 """Ids of the pool that are searched for a similar one."""
 
 
-class Campaign(Findings):
-    """A labelling project over a store: the events there are all that it is, and this object is a view of them.
+class Campaign:
+    """A labelling project over a store: the events there are all that it is.
 
-    What changes it is here; what it says is in ``Findings``, and how its events are kept in ``Journal``.
+    What changes it is here.
+
+    log
+        Its events, and how they are kept.
+    view
+        What they say: the estimate and how it developed, failures, what there is to see of an item.
     """
+
+    def __init__(
+        self, store: Store, pool: Pool | str | Path | None = None, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._clock = clock
+        self.log = EventLog(store)
+        self.view = CampaignView(self.log, pool, clock=clock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Let go of the store; the campaign itself goes on."""
+        self.log.close()
+
+    @property
+    def settings(self) -> Settings:
+        """What it was started with."""
+        return self.view.settings
+
+    @property
+    def pool(self) -> Pool:
+        """All items, with the predictions."""
+        return self.view.pool
+
+    @property
+    def place(self) -> str:
+        """Where it is kept, for messages."""
+        return self.log.place
+
+    @property
+    def state(self) -> State:
+        """What the events read so far add up to."""
+        return self.log.state
+
+    def refresh(self) -> State:
+        """Read what happened since, and return the state."""
+        return self.log.refresh()
+
+    def estimate(self, *, level: float = 0.95) -> Estimate:
+        """What the labels say about the whole pool; ``LabelError`` while there are too few."""
+        return self.view.estimate(level=level)
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self.view.progress()
+
+    def failures(self) -> list[Failure]:
+        """Items on which the model is wrong, in the order of the design."""
+        return self.view.failures()
 
     @classmethod
     def create(  # noqa: PLR0913 -- one parameter per option of a campaign, all but two by name
@@ -142,17 +206,17 @@ class Campaign(Findings):
 
     def _remember(self, pool: Path) -> None:
         """Where the pool is now, for whoever opens the campaign next; where nothing can be written, they are told."""
-        file = file_of(self._store)
+        file = self.log.file
         place = place_of(pool, file)
 
         def step(state: State) -> None:
             found = pool_file(state, file)
             if found is None or found.resolve() != pool.resolve():
                 data = {"pool_file": place.recorded, "pool_beside": place.beside}
-                self._append([Event("moved", INTERNAL + new_key(), at=self._clock(), data=data)])
+                self.log.append([Event("moved", INTERNAL + new_key(), at=self._clock(), data=data)])
 
         with contextlib.suppress(StoreError):
-            self._decided(step)
+            self.log.decide(step)
 
     def ask(self, by: str = "", *, n: int = 1) -> list[str]:
         """Items for somebody to label, at most ``n``; they are theirs for as long as the lease lasts.
@@ -164,14 +228,14 @@ class Campaign(Findings):
         if n < 1:
             raise CampaignError(f"{n} items asked for", rule="at least one")
         name = checked_text(by, "the name")
-        return self._decided(lambda state: self._ask(state, state.person(name), n))
+        return self.log.decide(lambda state: self._ask(state, state.person(name), n))
 
     def _ask(self, state: State, by: str, n: int) -> list[str]:
         if state.closed:
             return []
         while not (chosen := choice(state, by, n, now=self._clock())) and may_draw(state):
-            self._append([replace(self._next_draw(state), at=self._clock())])
-            state = self._state
+            self.log.append([replace(self._next_draw(state), at=self._clock())])
+            state = self.log.state
         self._lease(chosen, by, now=self._clock())
         return [item.id for item in chosen]
 
@@ -181,13 +245,12 @@ class Campaign(Findings):
         ending = [item for item in items if not is_theirs(item, by, now + lasting / 2)]
         if ending:
             data = {"until": now + lasting}
-            self._append([Event("leased", new_key(), item=item.id, by=by, at=now, data=data) for item in ending])
+            self.log.append([Event("leased", new_key(), item=item.id, by=by, at=now, data=data) for item in ending])
 
     def _next_draw(self, state: State) -> Event:
-        sheet = self._sheet(state)
-        losses = sheet.history(self._answers(state))
-        frame = self._frame or frame_for(self.pool, self._design, None)
-        sample = self._design.draw(frame, losses, budget=self.settings.most, seed=self.settings.seed)
+        sheet = self.view.sheet_of(state)
+        losses = sheet.history(self.view.answers_of(state))
+        sample = self.view.design.draw(self.view.frame, losses, budget=self.settings.most, seed=self.settings.seed)
         return drawn_event(sample, self.pool, before=sheet.sample, state=state, losses=losses)
 
     def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
@@ -206,7 +269,7 @@ class Campaign(Findings):
             return self.skip(item, "" if typed.lower() in EFFORTLESS else typed, by=by, key=key)
 
         def words(entry: ItemState, by: str) -> dict[str, Any]:
-            prediction = self.prediction_of(entry.position)
+            prediction = self.view.prediction_of(entry.position)
             return {"label": read_label(typed, item, self.settings, prediction=prediction), "typed": typed}
 
         return self._mark("labelled", item, by, key, words)
@@ -217,7 +280,7 @@ class Campaign(Findings):
         What stands already is not recorded again.
         """
         checked = [saying.checked() for saying in sayings]
-        return self._decided(lambda state: self._tell_all(state, checked))
+        return self.log.decide(lambda state: self._tell_all(state, checked))
 
     def _tell_all(self, state: State, sayings: Sequence[Saying]) -> list[Event]:
         self._check_open(state)
@@ -228,15 +291,15 @@ class Campaign(Findings):
             names.setdefault(by)
             events.append(self._event(self._entry(state, saying.item), replace(saying, by=by)))
         new = [event for event in events if self._repeated(state.items[event.item], event) is None]
-        return self._append(new) if new else []
+        return self.log.append(new) if new else []
 
     def _event(self, entry: ItemState, saying: Saying) -> Event:
         words: dict[str, Any] = {"reason": saying.reason}
         if saying.label:
-            prediction = self.prediction_of(entry.position)
+            prediction = self.view.prediction_of(entry.position)
             meant = read_label(saying.label, saying.item, self.settings, prediction=prediction)
             words = {"label": meant, "typed": saying.label}
-        kind: Happening = "labelled" if saying.label else "skipped"
+        kind: EventKind = "labelled" if saying.label else "skipped"
         return Event(kind, key=new_key(), item=saying.item, by=saying.by, at=self._clock(), data=words)
 
     def _check_open(self, state: State) -> None:
@@ -257,7 +320,7 @@ class Campaign(Findings):
         """Undo one's own label or skip; the item is theirs again, to be labelled anew."""
 
         def undone(entry: ItemState, by: str) -> dict[str, Any]:
-            mark = entry.mark_of(by)
+            mark = entry.annotation_of(by)
             if mark is None:
                 raise CampaignError(
                     f"'{by}' has said nothing about item '{item}'", rule="one's own label or skip can be retracted"
@@ -282,15 +345,15 @@ class Campaign(Findings):
         name = checked_text(by, "the name")
 
         def step(state: State) -> Event:
-            closed = next((event for event in reversed(self._events) if event.kind == "closed"), None)
-            wish = Event("closed", key=sent, by=state.person(name), at=self._clock())
-            return closed or self._append([wish])[0]
+            if state.closed:
+                return self.log.numbered(state.closed)
+            return self.log.append([Event("closed", key=sent, by=state.person(name), at=self._clock())])[0]
 
-        return self._decided(step)
+        return self.log.decide(step)
 
     def _mark(
         self,
-        kind: Happening,
+        kind: EventKind,
         item: str,
         by: str,
         key: str | None,
@@ -303,24 +366,23 @@ class Campaign(Findings):
         def step(state: State) -> Event:
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
-            if sent in self._keys:
-                self.refresh()  # what was stored is acknowledged again only where it is still found
-                return same(self._keys[sent], replace(wish, data=words(entry, wish.by) if kind in SAYING else {}))
+            if (stored := self.log.keyed(sent)) is not None:
+                return same(stored, replace(wish, data=words(entry, wish.by) if kind in SAYING else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())
             if not key and (repeated := self._repeated(entry, event)) is not None:
                 return repeated
-            return same(self._append([event])[0], event)
+            return same(self.log.append([event])[0], event)
 
         # Without a key a step may end without an append: what was said already is not said again.
-        return self._decided(step, known_first=bool(key))
+        return self.log.decide(step, known_first=bool(key))
 
     def _repeated(self, entry: ItemState, event: Event) -> Event | None:
         """The event that says the same already: what stands need not be said again."""
-        mark = entry.mark_of(event.by)
+        mark = entry.annotation_of(event.by)
         if mark is None or event.kind not in ("labelled", "skipped"):
             return None
-        stored = self._events[mark.number - 1]
+        stored = self.log.numbered(mark.number)
         return stored if stored.kind == event.kind and said(stored) == said(event) else None
 
     def _entry(self, state: State, item: str) -> ItemState:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import Combined, registry
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of
-from fieldcheck.campaign.picture import COLOUR_TYPES, png, shades, upright
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.pool import Pool
@@ -56,6 +56,10 @@ LONGEST_TEXT = 200_000
 ARRAY_FILES = (".npy", ".npz")
 
 
+CHANNELS = (1, 3, 4)
+"""Of a picture: grey, colour, colour with transparency."""
+
+
 LOOKED_AT = 256
 """Images from which the largest value is taken."""
 
@@ -92,38 +96,27 @@ class Content:
     @property
     def data(self) -> bytes:
         """An image that comes from an array, as a PNG; empty for others."""
-        return b"" if self.pixels is None else png(self.pixels)
+        return b"" if self.pixels is None else _png(self.pixels)
 
     def read(self) -> bytes:
         """The bytes of an image."""
         return self.data if self.path is None else self.path.read_bytes()
 
 
-class WithItems(Protocol):
-    """What knows where the items are: a campaign."""
-
-    @property
-    def items_folder(self) -> Path | None: ...
-
-    @property
-    def design(self) -> Design: ...
-
-
-def content_of(items: WithItems | str | Path, pool: Pool, position: int) -> Content:
+def content_of(items: str | Path, pool: Pool, position: int, *, hidden: Collection[str] = ()) -> Content:
     """What to show of the item at a position of the pool.
 
     items
-        A campaign; or a folder with the items' files; or an .npy or .npz file with one image per item, in the order of
-        the pool. Empty: there are none.
+        A folder with the items' files; or an .npy or .npz file with one image per item, in the order of the pool.
+        Empty: there are none.
+    hidden
+        Further columns that are left out, in small letters.
 
     A file that is named by the id, or by a column such as ``path`` or ``image``, is shown where it lies inside the
     folder; else the one column that is named as texts are; else the other columns. The truth, the prediction, the
     confidence and auxiliary variables are left out: they would bias whoever labels.
     """
-    if isinstance(items, (str, Path)):
-        return _content(str(items), pool, position, hidden=HIDDEN)
-    used = auxiliary_of(items.design).lower().split("+")
-    return _content(str(items.items_folder or ""), pool, position, hidden=HIDDEN.union(used))
+    return _content(str(items), pool, position, hidden=HIDDEN.union(hidden))
 
 
 def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -> Content:
@@ -240,8 +233,34 @@ def _arrays(place: str) -> list[npt.NDArray[Any]]:
         return [archive[name] for name in archive.files]
 
 
+def upright(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """One image as (height, width, channels), also from (height, width) and from torch's (channels, height, width)."""
+    if image.ndim == 2:
+        return image[:, :, None]
+    if image.shape[2] not in CHANNELS and image.shape[0] in CHANNELS:
+        return np.moveaxis(image, 0, 2)
+    return image
+
+
+def shades(image: npt.NDArray[Any], largest: float) -> npt.NDArray[np.uint8]:
+    """Values as 0 to 255: those of bytes as they are, others relative to ``largest``."""
+    if image.dtype == np.uint8:
+        return image
+    filled = np.nan_to_num(image.astype(np.float64), nan=0.0, posinf=largest, neginf=0.0)
+    return np.rint(np.clip(filled / largest, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def _png(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """A picture of shape (height, width, channels) as a file."""
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else np.ascontiguousarray(pixels)).save(out, "PNG")
+    return out.getvalue()
+
+
 def _are_images(array: npt.NDArray[Any]) -> bool:
     numeric = array.dtype.kind in "iufb" and array.size > 0
     if not numeric or array.ndim not in (3, 4):
         return False
-    return array.ndim == 3 or array.shape[3] in COLOUR_TYPES or array.shape[1] in COLOUR_TYPES
+    return array.ndim == 3 or array.shape[3] in CHANNELS or array.shape[1] in CHANNELS

@@ -6,19 +6,25 @@ import contextlib
 import random
 import threading
 import time
+import uuid
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Self, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
+from fieldcheck.campaign.kept_state import as_text, from_text
 from fieldcheck.campaign.state import State, fold
-from fieldcheck.campaign.stores.base import Event, Store
-from fieldcheck.core.errors import CampaignError, LabelError, StaleError
+from fieldcheck.campaign.stores.base import Bookmark, Event, Store
+from fieldcheck.core.errors import CampaignError, LabelError, StaleError, StoreError
 
 T = TypeVar("T")
 
 
 ATTEMPTS = 600
-"""How often somebody else may come first before a change is given up; 40 in a row happen among four busy programs."""
+"""How often others may come first before a change is given up; 40 in a row happen among four busy programs."""
+
+
+LONG = 5_000
+"""Events after which the state is kept again: reading them takes about .1 s, and keeping a state no more."""
 
 
 LONGEST_PAUSE = 0.1
@@ -29,27 +35,25 @@ class EventLog:
     """What happened in a campaign, over a store: all of it, or as much as was read so far.
 
     Any number of these objects, in any number of processes, may work on one store: each change names the last event
-    it knew, and is decided anew where somebody else came first. May be used from several threads.
+    it knew, and is decided anew where another process came first. May be used from several threads.
     """
 
-    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._lock = threading.RLock()
-        self._events = store.read()
-        self._keys = {event.key: event for event in self._events}
-        self._state = fold(self._events)
+        self._keys: dict[str, Event] = {}
+        kept = store.bookmark()
+        self._state = (None if kept is None else from_text(kept.text)) or fold(store.read())
+        self._kept = 0 if kept is None else kept.number
+        self.refresh()
+        self._keep()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.disconnect()
-
-    def disconnect(self) -> None:
-        """Let go of the store; the campaign itself goes on."""
-        self._store.close()
+    def _keep(self) -> None:
+        """Keep the state, where much has happened since that was done; a store that can only be read stays as it is."""
+        if self._state.number - self._kept >= LONG:
+            with contextlib.suppress(StoreError):
+                self._store.keep(Bookmark(self._state.number, as_text(self._state)))
+                self._kept = self._state.number
 
     @property
     def state(self) -> State:
@@ -61,9 +65,30 @@ class EventLog:
         """Where it is kept, for messages."""
         return self._store.place
 
+    @property
+    def file(self) -> Path | None:
+        """The file that it is kept in, where it is one."""
+        return self._store.path
+
     def events(self) -> tuple[Event, ...]:
-        """All that happened, as far as it was read."""
-        return tuple(self._events)
+        """All that happened, read again from the first on, and checked."""
+        return tuple(self._store.read())
+
+    def numbered(self, number: int) -> Event:
+        """The event of a number."""
+        event = self._store.find(number)
+        if event is None:
+            raise StoreError(
+                f"{self.place}: event {number} is not there", hint="restore the last backup of the campaign"
+            )
+        return event
+
+    def keyed(self, key: str) -> Event | None:
+        """The event that was sent with a key."""
+        if key in self._keys:
+            self.refresh()  # what was stored is acknowledged again only where it is still found
+            return self._keys[key]
+        return self._store.find(key)
 
     def refresh(self) -> State:
         """Read what happened since, and return the state."""
@@ -75,24 +100,31 @@ class EventLog:
         """Refuse a store that can only be read, before anybody has worked for it."""
         self._store.append([], seen=self._state.number)
 
+    def close(self) -> None:
+        """Let go of the store; the campaign itself goes on."""
+        try:
+            self._keep()
+        finally:
+            self._store.close()
+
+    def append(self, events: Sequence[Event]) -> list[Event]:
+        """Store events that were decided on the state that is known; ``StaleError`` where there are newer ones."""
+        stored = self._store.append(events, seen=self._state.number)
+        if stored[0].number == self._state.number + 1:
+            self._take(stored)
+        else:  # they were there already, from before or from another process
+            self.refresh()
+        return stored
+
     def _take(self, events: Sequence[Event]) -> None:
         """Add events that follow those known."""
         if not events:
             return
         self._state = fold(events, self._state)
-        self._events.extend(events)
         self._keys.update({event.key: event for event in events})
 
-    def _append(self, events: Sequence[Event]) -> list[Event]:
-        stored = self._store.append(events, seen=self._state.number)
-        if stored[0].number == self._state.number + 1:
-            self._take(stored)
-        else:  # they were there already, from before or from somebody else
-            self.refresh()
-        return stored
-
-    def _decided(self, step: Callable[[State], T], *, known_first: bool = False) -> T:
-        """What a step decides on the newest state; decided anew where somebody else changed it in between.
+    def decide(self, step: Callable[[State], T], *, known_first: bool = False) -> T:
+        """What a step decides on the newest state; decided anew where another process changed it in between.
 
         known_first
             Try the state that is known, without asking the store for news: right for steps that append, since the
@@ -108,7 +140,12 @@ class EventLog:
                 except StaleError:
                     time.sleep(random.SystemRandom().uniform(0, min(LONGEST_PAUSE, 0.002 * 2**attempt)))
         raise CampaignError(
-            f"{self.place}: {ATTEMPTS} times somebody else came first",
+            f"{self.place}: {ATTEMPTS} times another process came first",
             rule="a change is made on the newest state",
             hint="try again in a moment",
         )
+
+
+def new_key() -> str:
+    """A key that is used nowhere else."""
+    return uuid.uuid4().hex

@@ -8,7 +8,7 @@ from pathlib import Path
 from fieldcheck import sources
 from fieldcheck.campaign.settings import Place
 from fieldcheck.campaign.state import State
-from fieldcheck.campaign.stores import file_of
+from fieldcheck.campaign.stores import is_address
 from fieldcheck.campaign.stores.base import Store
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.pool.pool import Pool
@@ -22,8 +22,8 @@ def place_of(target: str | Path, file: Path | None) -> Place:
 def file_to_be(storage: str | Path | Store) -> Path | None:
     """The file that a campaign is going to be kept in, where it is one."""
     if isinstance(storage, str | Path):
-        return None if "://" in str(storage) else Path(storage)
-    return file_of(storage)
+        return None if is_address(storage) else Path(storage)
+    return storage.path
 
 
 def _absolute(path: str | Path) -> str:

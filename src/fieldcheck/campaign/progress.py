@@ -92,32 +92,32 @@ class Nonresponse:
 def progress_of(state: State, *, failures: int, now: float) -> Progress:
     """Progress at a moment."""
     items = state.items.values()
-    standing = Counter(item.verdict for item in items)
+    standing = Counter(item.standing for item in items)
     return Progress(
         drawn=len(items),
         labelled=standing["labelled"],
         skipped=standing["skipped"],
         disputed=standing["disputed"],
         open=standing["open"],
-        begun=sum(item.verdict == "open" and bool(item.labels or item.skips) for item in items),
+        begun=sum(item.standing == "open" and bool(item.labels or item.skips) for item in items),
         leased=sum(bool(item.leased_at(now)) for item in items),
         flagged=sum(bool(item.flags) for item in items),
         budget=state.settings.budget,
         failures=failures,
         complete=state.complete and all(item.done for item in items),
-        closed=state.closed,
-        annotators=dict(Counter(mark.by for item in items for mark in item.labels)),
+        closed=bool(state.closed),
+        annotators=dict(Counter(label.by for item in items for label in item.labels)),
         agreement=agreement(items),
     )
 
 
 def agreement(items: Iterable[ItemState]) -> float:
     """Share of the items with several labels on which all agree; nan where there are none."""
-    several = [len({mark.text for mark in item.labels}) == 1 for item in items if len(item.labels) > 1]
+    several = [len({label.text for label in item.labels}) == 1 for item in items if len(item.labels) > 1]
     return sum(several) / len(several) if several else math.nan
 
 
 def reasons_of(items: Iterable[ItemState]) -> dict[str, int]:
     """By reason, how often it was given for an item that is skipped; the most frequent first."""
-    given = Counter(mark.text for item in items if item.verdict == "skipped" for mark in item.skips)
+    given = Counter(skip.text for item in items if item.standing == "skipped" for skip in item.skips)
     return dict(given.most_common())

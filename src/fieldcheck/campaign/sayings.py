@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,11 +37,6 @@ class Saying:
             by=checked_text(self.by, "the name"),
             reason=checked_words(self.reason, "the reason"),
         )
-
-
-def new_key() -> str:
-    """A key that nobody else uses."""
-    return uuid.uuid4().hex
 
 
 def said(event: Event) -> dict[str, Any]:

@@ -15,8 +15,8 @@ INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
 
 
-FORMAT = 2
-"""Of the record; a newer one is refused. 1: campaigns in which a skip counts like a label."""
+FORMAT = 1
+"""Of the record; a newer one is refused."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,6 @@ class Settings:
         The pool: where it was, where it is as seen from the campaign's file, how to read it, its fingerprint.
     items, items_beside
         Folder of the items' files, likewise; empty where there is none.
-    format
-        Of the record that this was read from: an older campaign keeps the rules that it was started with.
     """
 
     title: str
@@ -85,11 +83,6 @@ class Settings:
     def most(self) -> int:
         """Labels at most, also where nobody said so: the whole pool."""
         return self.population if self.budget is None else self.budget
-
-    @property
-    def skips_count(self) -> bool:
-        """Whether somebody who skips an item is one of the people who were to label it."""
-        return self.format < 2
 
     def build(self) -> Design:
         """The technique."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -13,37 +12,35 @@ from fieldcheck.accuracy.assessment.development import Development, Point
 from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.designs.base import Design, auxiliary_of
 from fieldcheck.campaign.drawing import sample_of
+from fieldcheck.campaign.items import Content, content_of
 from fieldcheck.campaign.labels import meaning
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress, progress_of, reasons_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, State
-from fieldcheck.campaign.stores import file_of
-from fieldcheck.campaign.stores.base import Store
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 
 T = TypeVar("T")
 
 
-class Findings(EventLog):
+class CampaignView:
     """What the events of a campaign, and its pool, say. Nothing here changes it."""
 
     settings: Settings
     pool: Pool
 
-    def __init__(
-        self, store: Store, pool: Pool | str | Path | None = None, *, clock: Callable[[], float] = time.time
-    ) -> None:
-        super().__init__(store, clock=clock)
-        self.settings = self._state.settings
-        self.pool = find_pool(self._state, pool, file_of(store))
+    def __init__(self, log: EventLog, pool: Pool | str | Path | None, *, clock: Callable[[], float]) -> None:
+        self._log, self._clock = log, clock
+        self.settings = log.state.settings
+        self.pool = find_pool(log.state, pool, log.file)
         self._design = self.settings.build()
         self._check_pool()
         self._frame = frame_for(self.pool, self._design, None) if self._design.needs == "auxiliary" else None
@@ -64,6 +61,11 @@ class Findings(EventLog):
         return self._design
 
     @property
+    def frame(self) -> Frame:
+        """What the technique may look at."""
+        return self._frame or frame_for(self.pool, self._design, None)
+
+    @property
     def pool_place(self) -> str:
         """The file that the pool was read from; where it was not one, the file that it was at the start, if any."""
         file = self.pool.origin.file
@@ -72,7 +74,12 @@ class Findings(EventLog):
     @property
     def items_folder(self) -> Path | None:
         """The folder of the items' files, where there is one and it can be found."""
-        return find(Place(self.settings.items, self.settings.items_beside), file_of(self._store))
+        return find(Place(self.settings.items, self.settings.items_beside), self._log.file)
+
+    def content(self, position: int) -> Content:
+        """What there is to see of an item of the pool, without what the design looks at."""
+        used = auxiliary_of(self._design).lower().split("+")
+        return content_of(self.items_folder or "", self.pool, position, hidden=used)
 
     def prediction_of(self, position: int) -> str | float | None:
         """What the model said about an item of the pool; None where only outcomes are known."""
@@ -83,9 +90,10 @@ class Findings(EventLog):
 
     def sheet(self) -> Sheet:
         """The sample so far as a labelling sheet: what slices, metrics and stop rules work on."""
-        return self._sheet(self.refresh())
+        return self.sheet_of(self._log.refresh())
 
-    def _sheet(self, state: State) -> Sheet:
+    def sheet_of(self, state: State) -> Sheet:
+        """The sheet of a state."""
         return self._remembered("sheet", len(state.draws), lambda: self._make_sheet(state))
 
     def _make_sheet(self, state: State) -> Sheet:
@@ -114,40 +122,41 @@ class Findings(EventLog):
 
         While people disagree about an item, it has none: that must not keep the others from being counted.
         """
-        return dict(self._answers(self.refresh()))
+        return dict(self.answers_of(self._log.refresh()))
 
-    def _answers(self, state: State) -> Mapping[str, SheetLabel]:
+    def answers_of(self, state: State) -> Mapping[str, SheetLabel]:
+        """The answers of a state."""
         return self._remembered("answers", state.changed, lambda: self._make_answers(state))
 
     def _make_answers(self, state: State) -> Mapping[str, SheetLabel]:
         classes = self.settings.classes
         return {
             item.id: SheetLabel(item.id, at, item.label, meaning(item.label, classes))
-            if item.verdict == "labelled"
+            if item.standing == "labelled"
             else SheetLabel(item.id, at, "skip", "lost" if item.done else "disputed")
             for at, item in enumerate(state.items.values(), start=1)
-            if item.done or item.verdict == "disputed"
+            if item.done or item.standing == "disputed"
         }
 
     def labelled(self) -> tuple[Labelled, tuple[str, ...]]:
         """The sample with its labels, as far as it can be estimated from, and what to say about the rest."""
-        return self._labelled(self.refresh())
+        return self._labelled(self._log.refresh())
 
     def _labelled(self, state: State) -> tuple[Labelled, tuple[str, ...]]:
-        return self._sheet(state).labelled(self._answers(state), self._frame)
+        return self.sheet_of(state).labelled(self.answers_of(state), self._frame)
 
     def estimate(self, *, level: float = 0.95) -> Estimate:
         """What the labels say about the whole pool; ``LabelError`` while there are too few."""
-        state = self.refresh()
+        state = self._log.refresh()
         return self._remembered(
             "estimate",
             (state.changed, level),
-            lambda: self._sheet(state).estimate(self._answers(state), self._frame, level=level),
+            lambda: self.sheet_of(state).estimate(self.answers_of(state), self._frame, level=level),
         )
 
     def development(self, *, level: float = 0.95, points: int = 60) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
-        state = self.refresh()
+        state = self._log.refresh()
         try:
             labelled, _ = self._labelled(state)
         except LabelError:
@@ -156,18 +165,18 @@ class Findings(EventLog):
 
     def progress(self) -> Progress:
         """How far it is."""
-        state = self.refresh()
+        state = self._log.refresh()
         return progress_of(state, failures=len(self._failures(state)), now=self._clock())
 
     def failures(self) -> list[Failure]:
         """Items on which the model is wrong, in the order of the design."""
-        return list(self._failures(self.refresh()))
+        return list(self._failures(self._log.refresh()))
 
     def _failures(self, state: State) -> list[Failure]:
         return self._remembered("failures", state.changed, lambda: self._make_failures(state))
 
     def _make_failures(self, state: State) -> list[Failure]:
-        labelled = (item for item in state.items.values() if item.verdict == "labelled")
+        labelled = (item for item in state.items.values() if item.standing == "labelled")
         return [self._failure(item) for item in labelled if self._is_failure(item)]
 
     def _is_failure(self, item: ItemState) -> bool:
@@ -177,16 +186,16 @@ class Findings(EventLog):
         return item.label == "wrong" if said is None else item.label != said
 
     def _failure(self, item: ItemState) -> Failure:
-        mark = next((mark for mark in item.labels if mark.text == item.label), item.labels[0])
-        return Failure(item.id, item.position, item.label, self.prediction_of(item.position), mark.by, mark.at)
+        first = next((label for label in item.labels if label.text == item.label), item.labels[0])
+        return Failure(item.id, item.position, item.label, self.prediction_of(item.position), first.by, first.at)
 
     def nonresponse(self, *, level: float = 0.95) -> Nonresponse | None:
         """What the items that have no label to count may do to the estimate; None where there are none."""
-        state = self.refresh()
-        standing = Counter(item.verdict for item in state.items.values())
+        state = self._log.refresh()
+        standing = Counter(item.standing for item in state.items.values())
         if not (standing["skipped"] or standing["disputed"]):
             return None
-        sheet, answers = self._sheet(state), self._answers(state)
+        sheet, answers = self.sheet_of(state), self.answers_of(state)
         whole = sheet.sample.draws.needs_all
         wrong = None if self.settings.task == "regression" else 1.0
         return Nonresponse(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 import sys
 from collections.abc import Sequence
@@ -12,14 +13,12 @@ import typer
 
 from fieldcheck import bench as comparison
 from fieldcheck import report
+from fieldcheck.accuracy import designs
 from fieldcheck.bench.rows import COUNTED
 from fieldcheck.cli import options
 from fieldcheck.cli.show import on_terminal, progress, show_table, tell
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.exhibit import Exhibit, Table
-
-ALL_DESIGNS = "waves,srs,css,sups,rhc,ssrs,gbs,2ups,deepest"
-
 
 KEYS = (
     "design",
@@ -45,8 +44,11 @@ def bench(
         list[Path], typer.Argument(metavar="SUBJECT...", help="Labelled pools; a file's stem is its name.")
     ],
     design: Annotated[
-        str, typer.Option("--design", "-d", help="Techniques: a,b. ces needs --activations.")
-    ] = ALL_DESIGNS,
+        str | None,
+        typer.Option(
+            "--design", "-d", help="Techniques: a,b; by default all, with --activations also what needs them."
+        ),
+    ] = None,
     auxiliary: Annotated[
         str,
         typer.Option("--auxiliary", "-a", help="Auxiliary variables: a,b are alternatives, a+b are taken together."),
@@ -66,6 +68,14 @@ def bench(
         list[str] | None,
         typer.Option("--activations", metavar="SUBJECT=FILE", help="For ces: .npy array of a subject."),
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME=SUBJECT,... | FILE[:COLUMN]",
+            help="Pool subjects in tables: CIFAR10=model_D,model_E, or a CSV file with columns subject and group.",
+        ),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write all rows; - for standard output.")
     ] = None,
@@ -77,7 +87,7 @@ def bench(
         typer.Option(
             "--tables",
             metavar="FOLDER",
-            help="Write every table as CSV and LaTeX, figures as SVG, and all repetitions.",
+            help="Write every table and figure as CSV and LaTeX, figures as SVG too, and all repetitions.",
         ),
     ] = None,
     resume: Annotated[
@@ -88,7 +98,7 @@ def bench(
     """Compare techniques on labelled pools: error, failures found, coverage, and the statistics of the papers."""
     plan = comparison.Study(
         subjects=subjects,
-        designs=comparison.split_specs(design),
+        designs=_all_designs(bool(activations)) if design is None else comparison.split_specs(design),
         auxiliaries=options.split_list(auxiliary),
         budgets=options.split_numbers(budget, "--budget"),
         repetitions=repetitions,
@@ -98,6 +108,7 @@ def bench(
         threshold=threshold,
         offset_scale=offset_scale,
         activations=_activation_files(activations),
+        groups=dict(pair for text in group or () for pair in _group(text)),
     )
     options.check_outputs(json_file, html)
     options.make_folder(tables)
@@ -108,6 +119,10 @@ def bench(
     for note in result.notes:
         tell(f"note: {note}")
     _deliver(result, json_file=json_file, html=html, tables=tables)
+
+
+def _all_designs(activations: bool) -> tuple[str, ...]:
+    return tuple(name for name, one in designs.registry.items() if activations or one.needs != "activations")
 
 
 def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | None, tables: Path | None) -> None:
@@ -129,12 +144,11 @@ def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | 
 
 def _write_tables(folder: Path, result: comparison.Result, exhibits: Sequence[Exhibit]) -> None:
     report.write_text(folder / "repetitions.csv", result.repetitions_csv())
-    for exhibit in exhibits:
+    for exhibit in (*exhibits, *comparison.evidence(result)):
         stem = exhibit.name.replace("/", "_").replace(" ", "_")
-        if isinstance(exhibit, Table):
-            report.write_text(folder / f"{stem}.csv", report.to_csv(exhibit))
-            report.write_text(folder / f"{stem}.tex", report.to_latex(exhibit))
-        else:
+        report.write_text(folder / f"{stem}.csv", report.to_csv(report.tabulated(exhibit, exact=True)))
+        report.write_text(folder / f"{stem}.tex", report.to_latex(report.tabulated(exhibit)))
+        if not isinstance(exhibit, Table):
             report.write_text(folder / f"{stem}.svg", report.svg_file(exhibit))
     tell(f"tables, figures and all repetitions: {folder}")
 
@@ -174,3 +188,20 @@ def _activation_files(given: Sequence[str] | None) -> dict[str, Path]:
                 hint="--activations pool=layer.npy",
             )
     return {subject: Path(path) for subject, _, path in pairs}
+
+
+def _group(text: str) -> list[tuple[str, str]]:
+    """Subject and group, from ``NAME=SUBJECT,...`` or a small table."""
+    name, equals, members = text.partition("=")
+    if equals:
+        return [(subject, name) for subject in options.split_list(members)]
+    path, _, column = text.partition(":")
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            return [(row["subject"], row[column or "group"]) for row in csv.DictReader(file)]
+    except (OSError, KeyError, UnicodeDecodeError) as error:
+        raise BenchError(
+            f"no groups in '{text}': {error}",
+            rule="NAME=SUBJECT,... or a CSV file with a column subject and one for the group, FILE:COLUMN",
+            hint="--group CIFAR10=model_D,model_E",
+        ) from error

@@ -14,6 +14,7 @@ from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.sheets.files import read_answers, read_pool, read_sheet
+from fieldcheck.campaign.stores import is_address
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import SheetLabel
@@ -22,9 +23,6 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
 
 SQLITE = b"SQLite format 3\0"
-
-
-URLS = ("postgresql://", "postgres://")
 
 
 Storage = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's file, or its postgresql:// address.")]
@@ -42,7 +40,7 @@ DATABASES = frozenset({".db", ".sqlite", ".sqlite3"})
 
 def is_campaign(place: str) -> bool:
     """Whether it is a campaign, and not a labelling sheet."""
-    if place.startswith(URLS):
+    if is_address(place):
         return True
     try:
         with Path(place).open("rb") as stream:
@@ -88,7 +86,7 @@ class CampaignLabels:
 
     @property
     def design(self) -> Design:
-        return self.campaign.design
+        return self.campaign.view.design
 
     @property
     def loss(self) -> Loss:
@@ -106,10 +104,10 @@ class CampaignLabels:
         return self.campaign.pool
 
     def answers(self) -> Mapping[str, SheetLabel]:
-        return self.campaign.answers()
+        return self.campaign.view.answers()
 
     def labelled(self) -> Labelled:
-        return self.campaign.labelled()[0]
+        return self.campaign.view.labelled()[0]
 
     def estimate(self, level: float) -> Estimate:
         return self.campaign.estimate(level=level)

@@ -11,6 +11,7 @@ import typer
 from fieldcheck import report
 from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule, rule_of, too_early
 from fieldcheck.accuracy.assessment.stopping import Certify, judge
+from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.campaigns import Labels, labels_of
 from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
@@ -107,7 +108,7 @@ def _show(rulings: Sequence[Ruling], file: str, *, junit: Path | None, as_json: 
 
 def _suite(file: str) -> str:
     """What was checked, without the password of an address."""
-    return f"fieldcheck {file.rpartition('@')[2]}" if file.startswith(campaigns.URLS) else f"fieldcheck {file}"
+    return f"fieldcheck {file.rpartition('@')[2]}" if is_address(file) else f"fieldcheck {file}"
 
 
 def _worst(rulings: Sequence[Ruling]) -> str:

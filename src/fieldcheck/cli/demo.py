@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from fieldcheck import bench as comparison
 from fieldcheck import report, sources
+from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment.sampling import choose
 from fieldcheck.accuracy.assessment.simulate import assess
 from fieldcheck.accuracy.comparison.simulate import compare
@@ -18,12 +20,10 @@ from fieldcheck.cli.show import progress, show_estimate, show_table, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
+from fieldcheck.core.types import FloatArray
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
-
-
-DESIGNS = ("waves", "srs", "css", "sups", "rhc", "ssrs", "gbs", "2ups", "ces", "deepest")
 
 
 def demo(
@@ -39,12 +39,12 @@ def demo(
     sources.save(field.challenger, out / "challenger.csv")
     activations = out / "activations.npy"
     np.save(activations, field.activations)
-    one_each = [_campaign(field, design, seed) for design in DESIGNS]
-    main = one_each[DESIGNS.index("waves")]
+    one_each = {design: _campaign(field, design, seed) for design in designs.registry}
+    main = one_each["waves"]
     show_estimate(main)
     plan = comparison.Study(
         subjects=[field.pool],
-        designs=DESIGNS,
+        designs=tuple(one_each),
         auxiliaries=["confidence"],
         budgets=[50, BUDGET, 200],
         repetitions=repetitions,
@@ -57,7 +57,7 @@ def demo(
     table = _comparison(result)
     print()
     show_table(table)
-    exhibits = [_beside_each_other(one_each), _failures(field, main, seed), table, *analysis]
+    exhibits = [_beside_each_other(list(one_each.values())), _failures(field, main, seed), table, *analysis]
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
     print(f"\nlaboratory {field.laboratory_accuracy:.1%}; field estimate {main.value:.1%}; truth {main.truth:.1%}")
@@ -122,12 +122,21 @@ def _failures(field: DigitsField, estimate: Estimate, seed: int) -> report.Image
     shown = [item for item in sample.to_label().tolist() if losses[item] > 0][:24]
     pictures = tuple(
         report.Picture(
-            report.grey_png(field.images[item]),
+            _png(field.images[item]),
             f"read as {_class(pool.predictions, item)}, is {_class(pool.target, item)}",
         )
         for item in shown
     )
     return report.ImageStrip("one campaign each/failures", "Failures that these labels exposed", pictures)
+
+
+def _png(image: FloatArray) -> bytes:
+    """A grey image, values from 0 (white) to 1 (black), enlarged."""
+    from PIL import Image
+
+    shades, out = np.rint((1.0 - np.clip(image, 0.0, 1.0)) * 255).astype(np.uint8), io.BytesIO()
+    Image.fromarray(np.kron(shades, np.ones((8, 8), dtype=np.uint8))).save(out, "PNG")
+    return out.getvalue()
 
 
 def _class(codes: object, item: int) -> int:

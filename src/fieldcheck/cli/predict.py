@@ -20,9 +20,6 @@ from fieldcheck.core.words import counted
 from fieldcheck.files.whole import whole_file
 from fieldcheck.models import Opening, Preparation, opened
 
-WRITTEN = (".parquet", ".pq", ".csv", ".tsv")
-
-
 NO_MODEL = "none"
 
 
@@ -162,10 +159,11 @@ def _show_layers(model: str, items: Inputs, opening: Opening, preparation: Prepa
 
 def _check_out(out: Path | None, activations: Path | None = None) -> None:
     """Refuse before any work is done."""
-    if out is None or out.suffix.lower() not in WRITTEN:
+    written = sources.suffixes(written=True)
+    if out is None or out.suffix.lower() not in written:
         raise FieldcheckError(
             "no --out" if out is None else f"--out {out}",
-            rule="the pool is written to a file: " + ", ".join(WRITTEN),
+            rule="the pool is written to a file: " + ", ".join(written),
             hint="--out pool.parquet",
         )
     options.check_outputs(out, activations)

@@ -93,6 +93,8 @@ class Matrix:
 
     texts
         What is written in each cell; empty: nothing.
+    exact
+        The numbers that the texts round, for files; empty where the texts are no numbers.
     legend
         What the values mean, in the order in which to list them.
     """
@@ -103,6 +105,7 @@ class Matrix:
     columns: tuple[str, ...]
     values: tuple[tuple[float, ...], ...]
     texts: tuple[tuple[str, ...], ...] = ()
+    exact: tuple[tuple[float, ...], ...] = ()
     legend: tuple[tuple[float, str], ...] = field(
         default=((1.0, "row better"), (0.0, "no difference"), (-1.0, "row worse"))
     )

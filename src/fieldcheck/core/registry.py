@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from importlib.metadata import entry_points
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from fieldcheck.core.errors import DesignError, FieldcheckError, SpaceError
+from fieldcheck.core.errors import DesignError, FieldcheckError
 
 
 def check_between(design: str, *, low: float, high: float, **values: float) -> None:
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Classes by their ``name``; further ones come from the entry points of ``group``.
+    """Classes by their ``name``; further ones come from the entry points of ``group``, loaded when they are asked for.
 
     error
         What a word that names nothing, or a wrong parameter, is.
@@ -44,33 +45,49 @@ class Registry(Generic[T]):
     ) -> None:
         self.noun, self.group, self.error, self.hint = noun, group, error, hint
         self._entries: dict[str, type[T]] = {entry.name: entry for entry in entries}  # type: ignore[attr-defined]
-        self._looked_outside = False
+        self._own = frozenset(self._entries)
+
+    @cached_property
+    def _outside(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self.group) if point.name not in self._own}
 
     def __iter__(self) -> Iterator[str]:
-        self._look_outside()
-        return iter(self._entries)
+        return iter(dict.fromkeys((*self._entries, *self._outside)))
 
     def items(self) -> Iterator[tuple[str, type[T]]]:
         """Names with what they name, in order."""
         return ((name, self[name]) for name in self)
 
     def __getitem__(self, name: str) -> type[T]:
+        if name not in self._entries and name in self._outside:
+            self._entries[name] = self._loaded(self._outside[name])
         if name not in self._entries:
-            self._look_outside()
-        if name not in self._entries:
-            close = difflib.get_close_matches(name, self._entries, n=1)
+            close = difflib.get_close_matches(name, self, n=1)
             raise self.error(
                 f"no {self.noun} '{name}'",
-                rule="there are: " + ", ".join(self._entries),
+                rule="there are: " + ", ".join(self),
                 hint="; what each is: ".join(filter(None, [*close, self.hint])) if close else self.hint,
             )
         return self._entries[name]
 
-    def _look_outside(self) -> None:
-        if not self._looked_outside:
-            self._looked_outside = True
-            for point in entry_points(group=self.group):
-                self._entries.setdefault(point.name, point.load())
+    def _loaded(self, point: EntryPoint) -> type[T]:
+        try:
+            return point.load()  # type: ignore[no-any-return]
+        except Exception as error:  # other people's code may raise whatever it likes
+            package = point.dist.name if point.dist is not None else point.value
+            raise self.error(
+                f"the {self.noun} '{point.name}' of the package {package} cannot be loaded: {error}",
+                rule=f"the entry point {point.value} can be imported",
+                hint=f"pip install --upgrade {package}, or pip uninstall {package}",
+            ) from error
+
+    def add(self, entry: type[T]) -> type[T]:
+        """Know a class by its name, as in a notebook: one more of that name replaces it, but never one of ours."""
+        name: str = entry.name  # type: ignore[attr-defined]
+        if name in self._own:
+            raise self.error(f"there is a {self.noun} '{name}' already", rule="a name of its own")
+        self._entries[name] = entry
+        return entry
 
     def build(self, spec: str, **given: Any) -> T:
         """The object for ``name:parameter=value,...``; ``given`` are parameters set elsewhere, where they exist."""
@@ -116,17 +133,3 @@ def _convert(text: str, hint: Any, *, where: str) -> Any:
     if str in kinds or any(isinstance(kind, str) for kind in kinds):
         return text
     raise DesignError(f"{where}: '{text}' is not a number", rule="the parameter is a number")
-
-
-class Catalogue(Registry[T]):
-    """Classes by their ``name``; those that were there from the start cannot be replaced."""
-
-    def __init__(self, noun: str, group: str, *entries: type[T]) -> None:
-        super().__init__(noun, group, *entries, error=SpaceError, hint="fieldcheck tomography list perturbations")
-        self._own = frozenset(self._entries)
-
-    def add(self, name: str, entry: type[T]) -> None:
-        """Know ``entry`` by ``name``; adding another one of the same name replaces it, as in a notebook."""
-        if name in self._own:
-            raise SpaceError(f"there is a {self.noun} '{name}' already", rule="a name of its own")
-        self._entries[name] = entry

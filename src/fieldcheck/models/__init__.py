@@ -1,4 +1,4 @@
-"""Models of any framework behind one interface, one adapter a file; see ``core.model.Model``."""
+"""Models of any framework behind one interface, one adapter a file; see ``models.base.Model``."""
 
 from __future__ import annotations
 

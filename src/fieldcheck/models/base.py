@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
 from fieldcheck.core.types import Task
+
+Layout = Literal["first", "last", "flat", "plain"]
+"""Of images: channels first or last, flattened, or as read."""
+
+
+LAYOUTS: tuple[Layout, ...] = ("last", "first", "flat", "plain")
+"""In the order in which they are tried where a kind of model says nothing else."""
 
 
 @dataclass(frozen=True, eq=False)

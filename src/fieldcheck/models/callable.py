@@ -20,6 +20,8 @@ class CallableModel(Adapter):
     """
 
     name: ClassVar[str] = "callable"
+    trusted: ClassVar[tuple[str, ...]] = ("package.module:name",)
+    last: ClassVar[bool] = True
     function: Callable[[Any], Any]
 
     @classmethod

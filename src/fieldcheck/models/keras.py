@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from fieldcheck.core.errors import ModelError
+from fieldcheck.models.base import Layout
 from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, as_array, cast_note, numbers
 from fieldcheck.models.shared.loading import loaded, package, reading, require_release, require_trust
@@ -32,6 +33,9 @@ class KerasModel(Adapter):
     """
 
     name: ClassVar[str] = "keras"
+    opens: ClassVar[tuple[str, ...]] = (".keras",)
+    trusted: ClassVar[tuple[str, ...]] = (".h5",)
+    layouts: ClassVar[tuple[Layout, ...]] = ("last", "plain", "flat", "first")
     model: Any
     dtype: str
     shape: tuple[Any, ...]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from fieldcheck.core.errors import ModelError
+from fieldcheck.models.base import Layout
 from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, as_array, cast_note, in_portions, numbers
 from fieldcheck.models.shared.loading import first_line, package, reading
@@ -50,6 +51,8 @@ class OnnxModel(Adapter):
     """
 
     name: ClassVar[str] = "onnx"
+    opens: ClassVar[tuple[str, ...]] = (".onnx",)
+    layouts: ClassVar[tuple[Layout, ...]] = ("first", "last", "flat", "plain")
     proto: Any
     folder: Path
     source: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +32,17 @@ registry: Registry[Adapter] = Registry(
     TorchModel,
     SklearnModel,
     CallableModel,
+    error=ModelError,
+    hint="",
 )
-"""In the order in which they are asked; ``callable`` is always the last, because nearly everything can be called."""
+"""In the order in which they are asked, but for those that are always last."""
 
 
-POSSIBLE = (
-    ".onnx; .keras; a folder of transformers; .skops; none (predictions only); and, trusted only: .pt (TorchScript), "
-    ".pt2, .h5, .pkl, .joblib, package.module:name, MODULE:NAME@FILE with weights in safetensors or a state_dict"
-)
+def possible() -> str:
+    """What a model can be, in words."""
+    plain = (word for _, adapter in registry.items() for word in adapter.opens)
+    trusted = (word for _, adapter in registry.items() for word in adapter.trusted)
+    return f"a model is: {'; '.join(plain)}; and, trusted only: {', '.join(trusted)}"
 
 
 def open_model(
@@ -71,17 +76,43 @@ def open_model(
         How many threads the framework may use for one batch.
     """
     asked = ModelRequest(task=task, outputs=outputs, layer=layer, trust=trust, batch=batch, threads=threads)
+    return find_adapter(model, adapter=adapter, trust=trust).open(asked)
+
+
+@dataclass(frozen=True, eq=False)
+class RecognisedModel:
+    """A model that was found, unpickled or imported, and the adapter that it is for."""
+
+    adapter: type[Adapter]
+    subject: object
+
+    def open(self, asked: ModelRequest) -> Model:
+        """The model, ready to respond."""
+        try:
+            return self.adapter.open(self.subject, asked)
+        except OSError as error:
+            raise ModelError(
+                f"{self.subject} cannot be read: {first_line(error)}",
+                rule="a file that can be read",
+                hint="look at its rights: ls -l",
+            ) from error
+
+
+def find_adapter(model: object, *, adapter: str | None, trust: bool) -> RecognisedModel:
+    """The adapter that is named, else the first that takes the model."""
     given = WORDS[0] if model is None else model
-    subject = _resolved(given, trust=trust) if adapter != Predictions.name else given
-    entry = _named(adapter, subject) if adapter else _recognised(subject)
-    try:
-        return entry.open(subject, asked)
-    except OSError as error:
+    if adapter is None:
+        subject = _resolved(given, trust=trust)
+        return RecognisedModel(_recognised(subject), subject)
+    entry = registry[adapter]
+    if entry.as_given:
+        return RecognisedModel(entry, given)
+    subject = _resolved(given, trust=trust)
+    if not isinstance(subject, Path) and not entry.accepts(subject):
         raise ModelError(
-            f"{subject} cannot be read: {first_line(error)}",
-            rule="a file that can be read",
-            hint="look at its rights: ls -l",
-        ) from error
+            f"the adapter {adapter} does not take {type(subject).__name__}", rule="an adapter for the kind of model"
+        )
+    return RecognisedModel(entry, subject)
 
 
 def _resolved(model: object, *, trust: bool) -> object:
@@ -101,29 +132,17 @@ def _resolved(model: object, *, trust: bool) -> object:
 
 def _existing(path: Path) -> Path:
     if not path.exists():
-        raise ModelError(f"{path}: there is no such file or folder", rule="a model is: " + POSSIBLE)
+        raise ModelError(f"{path}: there is no such file or folder", rule=possible())
     return path
 
 
-def _named(adapter: str, subject: object) -> type[Adapter]:
-    """The adapter of that name; it must know the object, but a file may have any suffix."""
-    if adapter not in set(registry):
-        raise ModelError(f"no model adapter '{adapter}'", rule="there are: " + ", ".join(registry))
-    entry = registry[adapter]
-    if adapter != Predictions.name and not isinstance(subject, Path) and not entry.accepts(subject):
-        raise ModelError(
-            f"the adapter {adapter} does not take {type(subject).__name__}", rule="an adapter for the kind of model"
-        )
-    return entry
-
-
 def _recognised(subject: object) -> type[Adapter]:
-    for name in sorted(registry, key=CallableModel.name.__eq__):
-        if registry[name].accepts(subject):
-            return registry[name]
+    for adapter in sorted((adapter for _, adapter in registry.items()), key=attrgetter("last")):
+        if adapter.accepts(subject):
+            return adapter
     what = str(subject) if isinstance(subject, Path) else f"an object of type {type(subject).__name__}"
     raise ModelError(
         f"{what} is no model that is known here",
-        rule="a model is: " + POSSIBLE,
+        rule=possible(),
         hint="a function that takes a batch and gives back an array",
     )

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from fieldcheck.core.errors import ModelError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.types import Task
 from fieldcheck.models.base import Model
-from fieldcheck.models.open import open_model
-from fieldcheck.models.prepare import Preparation, Steps, candidates, said, settle, steps_without_layout
+from fieldcheck.models.open import RecognisedModel, find_adapter
+from fieldcheck.models.prepare import Preparation, Steps, said, settle, steps_without_layout
+from fieldcheck.models.shared.adapter import ModelRequest
 
 SAMPLE = 64
 """Items that the model is tried on when it is opened."""
-
-
-SUFFIXES = {
-    ".onnx": "onnx",
-    ".pt": "torch",
-    ".pth": "torch",
-    ".pt2": "torch",
-    ".safetensors": "torch",
-    ".keras": "keras",
-    ".joblib": "sklearn",
-    ".pkl": "sklearn",
-    ".skops": "sklearn",
-}
-
-
-FAMILIES = {"onnxruntime": "onnx"}
 
 
 OUTPUTS = ("auto", "logits", "probabilities", "values")
@@ -68,22 +52,21 @@ def opened(model: Any, inputs: Inputs, *, opening: Opening, preparation: Prepara
         steps, notes = settle(preparation, inputs, model)
         return Opened(model, steps, (*model.notes, *notes))
     steps = steps_without_layout(preparation, inputs)
+    found = find_adapter(model, adapter=opening.adapter, trust=opening.trust)
     if steps.kind != "image":
-        return _open(model, inputs, steps, opening=opening, tried=False)
-    asked = candidates(guess(model, opening.adapter)) if preparation.layout == "auto" else (preparation.layout,)
+        return _open(found, inputs, steps, opening=opening, tried=False)
+    asked = preparation.layouts(found.adapter.layouts)
     refused: ModelError | None = None
     for layout in asked:
         try:
-            return _open(model, inputs, replace(steps, layout=layout), opening=opening, tried=len(asked) > 1)
+            return _open(found, inputs, replace(steps, layout=layout), opening=opening, tried=len(asked) > 1)
         except ModelError as error:
             refused = refused or error
     raise cast(ModelError, refused)
 
 
-def _open(model: Any, inputs: Inputs, steps: Steps, *, opening: Opening, tried: bool) -> Opened:
-    ready = open_model(
-        model,
-        adapter=opening.adapter,
+def _open(found: RecognisedModel, inputs: Inputs, steps: Steps, *, opening: Opening, tried: bool) -> Opened:
+    asked = ModelRequest(
         task=opening.task,
         outputs=opening.outputs,
         layer=None if opening.layer == "auto" else opening.layer,
@@ -91,14 +74,5 @@ def _open(model: Any, inputs: Inputs, steps: Steps, *, opening: Opening, tried: 
         batch=steps(inputs.batch(0, min(SAMPLE, len(inputs)))),
         threads=opening.threads,
     )
+    ready = found.open(asked)
     return Opened(ready, steps, (*ready.notes, *said(steps, tried=tried)))
-
-
-def guess(model: Any, adapter: str | None) -> str:
-    """The kind of model, by what it is called: enough to know which layout to try first."""
-    if adapter is not None:
-        return adapter
-    if isinstance(model, (str, Path)):
-        return "torch" if "@" in str(model) else SUFFIXES.get(Path(model).suffix.lower(), "")
-    families = [kind.__module__.split(".")[0] for kind in type(model).__mro__]
-    return next((FAMILIES.get(name, name) for name in families if name in ("torch", "keras", "sklearn", *FAMILIES)), "")

@@ -26,6 +26,8 @@ class Predictions(Adapter):
     """
 
     name: ClassVar[str] = "predictions"
+    opens: ClassVar[tuple[str, ...]] = ("none (predictions only)",)
+    as_given: ClassVar[bool] = True
     hard: bool = False
 
     @classmethod

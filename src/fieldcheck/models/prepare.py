@@ -11,27 +11,12 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError, ModelError
 from fieldcheck.core.inputs import Inputs, Kind
-from fieldcheck.models.base import Model
+from fieldcheck.models.base import LAYOUTS, Layout, Model
 
 Array = npt.NDArray[Any]
 
 
-Layout = Literal["auto", "first", "last", "flat", "plain"]
-
-
 TYPES = ("auto", "float32", "float64", "float16", "uint8", "int64")
-
-
-CONVENTION: dict[str, tuple[Layout, ...]] = {
-    "torch": ("first", "last", "flat", "plain"),
-    "onnx": ("first", "last", "flat", "plain"),
-    "keras": ("last", "plain", "flat", "first"),
-    "sklearn": ("flat", "last", "first", "plain"),
-}
-"""By adapter, the layouts to try in turn; the first that the model takes is used."""
-
-
-OTHERS: tuple[Layout, ...] = ("last", "first", "flat", "plain")
 
 
 WORDS = {"first": "channels first", "last": "channels last", "flat": "flattened", "plain": "as read"}
@@ -57,15 +42,20 @@ class Preparation:
     """
 
     scale: str = "auto"
-    layout: Layout = "auto"
+    layout: Layout | Literal["auto"] = "auto"
     dtype: str = "auto"
 
     def __post_init__(self) -> None:
-        if self.layout not in get_args(Layout):
-            raise InputsError(f"no layout '{self.layout}'", rule=", ".join(get_args(Layout)))
+        known = ("auto", *get_args(Layout))
+        if self.layout not in known:
+            raise InputsError(f"no layout '{self.layout}'", rule=", ".join(known))
         if self.dtype not in TYPES:
             raise InputsError(f"no type '{self.dtype}'", rule=", ".join(TYPES))
         self.moments()
+
+    def layouts(self, usual: tuple[Layout, ...]) -> tuple[Layout, ...]:
+        """Those to try in turn, where ``usual`` are those of the kind of model."""
+        return usual if self.layout == "auto" else (self.layout,)
 
     def moments(self) -> tuple[Array, Array] | None:
         """Mean and standard deviation, one per channel or one for all; None where none are given."""
@@ -144,13 +134,8 @@ def settle(preparation: Preparation, inputs: Inputs, model: Model) -> tuple[Step
     steps = steps_without_layout(preparation, inputs)
     if steps.kind != "image":
         return steps, said(steps)
-    asked = (preparation.layout,) if preparation.layout != "auto" else candidates(model.name)
+    asked = preparation.layouts(getattr(model, "layouts", LAYOUTS))
     return _first_taken([replace(steps, layout=layout) for layout in asked], inputs, model)
-
-
-def candidates(adapter: str) -> tuple[Layout, ...]:
-    """The layouts worth trying for a kind of model, the usual one first."""
-    return CONVENTION.get(adapter, OTHERS)
 
 
 def _first_taken(tried: Sequence[Steps], inputs: Inputs, model: Model) -> tuple[Steps, tuple[str, ...]]:

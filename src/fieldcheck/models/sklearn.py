@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from fieldcheck.core.errors import ModelError
+from fieldcheck.models.base import Layout
 from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, one_hot
 from fieldcheck.models.shared.loading import package, reading, require_release, require_trust
@@ -40,6 +41,9 @@ class SklearnModel(Adapter):
     """
 
     name: ClassVar[str] = "sklearn"
+    opens: ClassVar[tuple[str, ...]] = (".skops",)
+    trusted: ClassVar[tuple[str, ...]] = (".pkl", ".joblib")
+    layouts: ClassVar[tuple[Layout, ...]] = ("flat", "last", "first", "plain")
     estimator: Any
     method: Method
 

@@ -44,6 +44,7 @@ class TransformersModel(Adapter):
     """
 
     name: ClassVar[str] = "transformers"
+    opens: ClassVar[tuple[str, ...]] = ("a folder of transformers",)
     network: Any
     tokenizer: Any
     limit: int

@@ -10,8 +10,7 @@ from fieldcheck.report.charts import draw, svg_file
 from fieldcheck.report.estimate import answer_of, estimate_page, facts_of
 from fieldcheck.report.junit import junit_error, junit_xml
 from fieldcheck.report.page import page
-from fieldcheck.report.png import grey_png
-from fieldcheck.report.tables import to_csv, to_html, to_latex
+from fieldcheck.report.tables import tabulated, to_csv, to_html, to_latex
 from fieldcheck.report.tomography import tomography_page
 
 __all__ = [
@@ -28,12 +27,12 @@ __all__ = [
     "draw",
     "estimate_page",
     "facts_of",
-    "grey_png",
     "junit_error",
     "junit_xml",
     "page",
     "sections_of",
     "svg_file",
+    "tabulated",
     "to_csv",
     "to_html",
     "to_latex",

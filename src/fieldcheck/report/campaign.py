@@ -185,7 +185,7 @@ def _assumption(interval: Interval) -> str:
 
 
 def _development(campaign: Campaign, metric: str, target: Target | None, *, level: float) -> Iterator[Section]:
-    points = [_on_scale(campaign, point, metric) for point in campaign.development(level=level)]
+    points = [_on_scale(campaign, point, metric) for point in campaign.view.development(level=level)]
     if len(points) < 2:
         return
     line = Line(
@@ -301,7 +301,7 @@ def _with_words(card: Card, content: Content) -> Card:
 
 def _parts(campaign: Campaign, by: Sequence[str] | None, *, level: float) -> Iterator[Section]:
     wanted = by if by is not None else _by_default(campaign)
-    labelled, _ = campaign.labelled()
+    labelled, _ = campaign.view.labelled()
     found = list[Slices]()
     for column in wanted:
         try:
@@ -321,7 +321,7 @@ def _by_default(campaign: Campaign) -> tuple[str, ...]:
 
 
 def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
-    found = campaign.nonresponse(level=level)
+    found = campaign.view.nonresponse(level=level)
     if found is None:
         return
     reasons = tuple((reason or "(no reason given)", number) for reason, number in found.reasons.items())
@@ -397,11 +397,11 @@ def _again(campaign: Campaign, estimate: Estimate) -> Section:
 def start_command(campaign: Campaign) -> str:
     """The command that starts such a campaign again."""
     settings = campaign.settings
-    words = ["fieldcheck", "start", campaign.pool_place or "POOL", "--campaign", "again.db"]
+    words = ["fieldcheck", "start", campaign.view.pool_place or "POOL", "--campaign", "again.db"]
     words += _given("--design", settings.design)
     words += _given("--auxiliary", settings.auxiliary if settings.auxiliary not in ("none", "auto") else None)
     words += _given("--budget", settings.budget) + _given("--seed", settings.seed)
-    words += _given("--items", campaign.items_folder or settings.items)
+    words += _given("--items", campaign.view.items_folder or settings.items)
     words += _given("--labels-per-item", settings.labels_per_item if settings.labels_per_item > 1 else None)
     return shlex.join([*words, *_reading(settings.pool_options)])
 
@@ -424,7 +424,7 @@ def _origin(campaign: Campaign) -> dict[str, str]:
     settings = campaign.settings
     facts = {
         "campaign": f"{campaign.place}, {counted(campaign.state.number, 'event')}",
-        "pool": campaign.pool_place,
+        "pool": campaign.view.pool_place,
         "digest of the pool": settings.pool_digest,
         "classes": count(len(settings.classes)) if settings.classes else "",
         "labels per item": str(settings.labels_per_item),

@@ -1,4 +1,4 @@
-"""A table as HTML, as CSV and as LaTeX."""
+"""A table as HTML, as CSV and as LaTeX, and what a figure shows as a table."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import csv
 import io
 import math
 import re
+from itertools import zip_longest
 
 from markupsafe import Markup
 
-from fieldcheck.core.exhibit import Cell, Table
+from fieldcheck.core.exhibit import BarChart, Cell, Exhibit, IntervalChart, Line, LineChart, Matrix, Table
 from fieldcheck.core.words import MISSING, column_decimals, count, in_column
 from fieldcheck.report.svg import tag
 
@@ -50,8 +51,35 @@ _LATEX = {
 }
 
 
+_Rows = tuple[tuple[Cell, ...], ...]
+
+
 WORDY = 30
 """Characters from which a cell wants a line of its own length."""
+
+
+def tabulated(exhibit: Exhibit, *, exact: bool = False) -> Table:
+    """What the exhibit shows, as a table; ``exact``: the numbers behind the texts of a matrix."""
+    if isinstance(exhibit, Table):
+        return exhibit
+    columns, rows = _figure(exhibit, exact=exact)
+    return Table(exhibit.name, exhibit.title, columns, rows, exhibit.note)
+
+
+def _figure(exhibit: LineChart | IntervalChart | BarChart | Matrix, *, exact: bool) -> tuple[tuple[str, ...], _Rows]:
+    if isinstance(exhibit, Matrix):
+        cells: _Rows = exhibit.exact if exact and exhibit.exact else exhibit.texts or exhibit.values
+        return ("", *exhibit.columns), tuple((name, *line) for name, line in zip(exhibit.rows, cells, strict=True))
+    if isinstance(exhibit, BarChart):
+        return (exhibit.x_label, *exhibit.series), tuple(zip(exhibit.groups, *exhibit.values, strict=True))
+    if isinstance(exhibit, IntervalChart):
+        return ("", "estimate", "low", "high"), tuple((r.label, r.value, r.low, r.high) for r in exhibit.rows)
+    points = [(line.label, *point) for line in exhibit.lines for point in zip_longest(*_columns(line))]
+    return ("line", exhibit.x_label, exhibit.y_label, "low", "high"), tuple(points)
+
+
+def _columns(line: Line) -> tuple[tuple[float, ...], ...]:
+    return line.x, line.y, line.low, line.high
 
 
 def to_html(table: Table) -> Markup:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources.inputs import open_inputs
+from fieldcheck.sources.pools import registry
 from fieldcheck.sources.pools.arrays import from_roles
+from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
 from fieldcheck.sources.roles import ColumnMap
 
-__all__ = ["FORMATS", "ColumnMap", "load", "open_inputs", "save"]
-
-
-FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
-"""By suffix, the module that has ``read`` and, for formats that pools are written in, ``write``."""
+__all__ = ["ColumnMap", "load", "load_pool", "open_inputs", "save", "suffixes"]
 
 
 def load(
@@ -43,9 +39,9 @@ def load(
         The column of the truth: classes, numbers, or outcomes such as Pass and Fail.
     """
     place = Path(path)
-    reader = _module(place)
+    source = _format(place)
     _check_there(place)
-    given, origin, notes = reader.read(place, columns or {}, truth=truth, encoding=encoding)
+    given, origin, notes = source.read(place, columns or {}, truth=truth, encoding=encoding)
     pool = from_roles(given, name=place.stem, task=task, origin=origin, notes=notes)
     return pool.shifted(shift) if shift else pool
 
@@ -56,37 +52,49 @@ def save(pool: Pool, path: str | Path) -> None:
     Whether whole numbers are classes is not written: load a regression of whole numbers with ``task="regression"``.
     """
     place = Path(path)
-    module = _module(place)
-    if not hasattr(module, "write"):
-        raise PoolError(f"{place}: pools are not written as {place.suffix}", rule="written: .csv, .tsv, .parquet")
+    target = _format(place)
+    if not isinstance(target, WrittenFormat):
+        raise PoolError(
+            f"{place}: pools are not written as {place.suffix}", rule="written: " + ", ".join(suffixes(written=True))
+        )
     import pyarrow as pa
 
     from fieldcheck.sources.pools.table import as_table
 
     try:
-        module.write(as_table(pool), place)
+        target.write(as_table(pool), place)
     except (OSError, pa.ArrowException) as error:
         raise PoolError(
             f"{place} cannot be written: {str(error).splitlines()[0]}", rule="a folder that can be written to"
         ) from error
 
 
-def _module(place: Path) -> ModuleType:
-    name = FORMATS.get(place.suffix.lower())
-    if name is None:
-        if place.is_dir():
-            raise PoolError(f"{place} is a folder", rule="a pool is one file: " + ", ".join(FORMATS))
-        raise PoolError(
-            f"{place}: a pool cannot be read from '{place.suffix or 'a file without suffix'}'",
-            rule="by suffix: " + ", ".join(FORMATS),
-            hint="rename the file, or export it as CSV or Parquet",
-        )
-    return import_module(f"fieldcheck.sources.pools.{name}")
+def suffixes(*, written: bool = False) -> tuple[str, ...]:
+    """How files end that pools are read from, or written to."""
+    known = [made() for _, made in registry.items()]
+    return tuple(one for made in known if not written or isinstance(made, WrittenFormat) for one in made.suffixes)
+
+
+def _format(place: Path) -> PoolFormat:
+    for _, made in registry.items():
+        if place.suffix.lower() in made.suffixes:
+            return made()
+    if place.is_dir():
+        raise _folder(place)
+    raise PoolError(
+        f"{place}: a pool cannot be read from '{place.suffix or 'a file without suffix'}'",
+        rule="by suffix: " + ", ".join(suffixes()),
+        hint="rename the file, or export it as CSV or Parquet",
+    )
+
+
+def _folder(place: Path) -> PoolError:
+    return PoolError(f"{place} is a folder", rule="a pool is one file: " + ", ".join(suffixes()))
 
 
 def _check_there(place: Path) -> None:
     if place.is_dir():
-        raise PoolError(f"{place} is a folder", rule="a pool is one file: " + ", ".join(FORMATS))
+        raise _folder(place)
     try:
         with place.open("rb") as stream:
             first = stream.read(1)

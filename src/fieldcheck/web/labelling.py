@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.items import Content, content_of
+from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError, FieldcheckError, LabelError
 from fieldcheck.web import requests
@@ -72,7 +72,7 @@ class Desk:
         return {"why": why, "left": progress.open + progress.disputed, "disputed": progress.disputed}
 
     def _prediction(self, position: int) -> str | None:
-        said = self.campaign.prediction_of(position)
+        said = self.campaign.view.prediction_of(position)
         return f"{said:.6g}" if isinstance(said, float) else said
 
     def label(self, asked: requests.Label) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Desk:
 
     def content(self, position: int) -> Content:
         """What an item of the pool looks like."""
-        return content_of(self.campaign, self.campaign.pool, position)
+        return self.campaign.view.content(position)
 
     def is_drawn(self, position: int) -> bool:
         """Whether an item is anybody's business."""
@@ -121,7 +121,7 @@ class Desk:
 
 def identity(campaign: Campaign) -> str:
     """A short name that no other campaign has."""
-    return hashlib.sha256(campaign.events()[0].key.encode()).hexdigest()[:16]
+    return hashlib.sha256(campaign.log.events()[0].key.encode()).hexdigest()[:16]
 
 
 def answers_for(campaign: Campaign, wanted: str | None) -> Answers:

@@ -76,7 +76,7 @@ def serve(
     local = host in LOOPBACK
     token = _checked(token, needed=not local)
     with Campaign.open(storage, pool=pool) as campaign, _bound(host, port) as listener:
-        campaign.check_writable()
+        campaign.log.check_writable()
         app = create_app(
             campaign,
             token=token,

@@ -10,7 +10,7 @@ from typing import Any
 
 from fieldcheck.accuracy.assessment.development import Point
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.items import Content, content_of
+from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, StoreError
 from fieldcheck.core.estimate import METRICS, Estimate
@@ -56,7 +56,7 @@ def snapshot_of(campaign: Campaign) -> Snapshot:
         "progress": _progress(progress),
         "estimate": None if estimate is None else estimate_json(estimate),
         "why": why,
-        "development": [] if estimate is None else [_point(point) for point in campaign.development()],
+        "development": [] if estimate is None else [_point(point) for point in campaign.view.development()],
     }
     return Snapshot(number, json.dumps(state), gallery)
 
@@ -147,7 +147,7 @@ def _gallery(campaign: Campaign) -> dict[str, Any]:
 
 def _failure(campaign: Campaign, failure: Failure) -> dict[str, Any]:
     """One picture of the gallery."""
-    content = content_of(campaign, campaign.pool, failure.position)
+    content = campaign.view.content(failure.position)
     return {
         **content_json(content, failure.position),
         "text": _excerpt(content),

@@ -15,6 +15,7 @@ from fieldcheck.testing import check_design
 VARIANTS = (
     "srs:replace=yes",
     "css:allocation=proportional",
+    "css:by=range,shares=5,allocation=proportional",
     "css:shares=50/30/20,allocation=20/30/50",
     "sups:floor=0",
     "sups:floor=1",

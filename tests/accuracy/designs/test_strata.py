@@ -53,6 +53,20 @@ def test_css_in_proportion() -> None:
     assert counts(sample) == [80, 10, 10]
 
 
+def test_css_by_equal_sections_of_the_range() -> None:
+    """Five sections of 0 .. 1: three items up to .2, none up to .4 and .6, one up to .8, two beyond."""
+    chi = [0.0, 0.1, 0.2, 0.7, 0.9, 1.0]
+    design = Css(by="range", shares="5", allocation="proportional")
+    sample = design.draw(frame(chi), None, budget=4, seed=1)
+    assert sample.constants["stratum_sizes"].tolist() == [3, 1, 2]
+    assert sorted(sample.items[sample.per_draw["stratum"] == 1].tolist()) == [3]
+    few = Css(by="range", shares="50/50", allocation="10/90").draw(
+        frame([0.0] * 90 + [0.8] * 10), None, budget=10, seed=1
+    )
+    assert few.constants["stratum_sizes"].tolist() == [90, 10]
+    assert counts(few) == [2, 8]
+
+
 def test_css_merges_the_riskiest_when_labels_are_few() -> None:
     sample = Css().draw(frame(scattered(1000)), None, budget=2, seed=1)
     assert sample.draws.sizes.tolist() == [800, 200]
@@ -67,7 +81,15 @@ def test_css_with_many_strata_does_not_remember_another_budget() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"shares": "80/30"}, {"shares": "a/b"}, {"allocation": "50/50"}, {"shares": "-10/110"}]
+    "wrong",
+    [
+        {"shares": "80/30"},
+        {"shares": "a/b"},
+        {"allocation": "50/50"},
+        {"shares": "-10/110"},
+        {"by": "size"},
+        {"shares": "4"},
+    ],
 )
 def test_css_refuses_what_does_not_add_up(wrong) -> None:
     with pytest.raises(DesignError):

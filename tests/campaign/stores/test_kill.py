@@ -96,7 +96,7 @@ def labour(people: list[Person], rng: np.random.Generator) -> None:
 
 
 def check(campaign: Campaign, people: list[Person], kind: str) -> None:
-    stored = [event for event in campaign.events() if event.kind == "labelled"]
+    stored = [event for event in campaign.log.events() if event.kind == "labelled"]
     times = Counter(event.key for event in stored)
     acknowledged = {entry["key"]: (person.name, entry) for person in people for entry in person.acknowledged()}
     announced = {entry["key"] for person in people for entry in person.entries()}

@@ -211,20 +211,20 @@ class Campaigning(RuleBasedStateMachine):
         if not hasattr(self, "windows"):
             return
         first, second = (window.refresh() for window in self.windows)
-        assert first == second == fold(self.windows[0].events())
+        assert first == second == fold(self.windows[0].log.events())
         for name, entry in first.items.items():
             marks = self.said.get(name, {})
             assert {mark.by: ("label", mark.text) for mark in entry.labels} | {
                 mark.by: ("skip", mark.text) for mark in entry.skips
             } == marks
-            assert entry.verdict == self.verdict(name)
+            assert entry.standing == self.verdict(name)
             assert {mark.by for mark in entry.flags} == {by for item, by in self.flags if item == name}
         progress = self.windows[1].progress()
         assert progress.leased == sum(
             any(until > self.now for until in holders.values()) for holders in self.leases.values()
         )
         assert progress.labelled + progress.skipped + progress.disputed + progress.open == len(first.items)
-        assert Counter(event.key for event in self.windows[0].events()).most_common(1)[0][1] == 1
+        assert Counter(event.key for event in self.windows[0].log.events()).most_common(1)[0][1] == 1
         assert first.closed == self.closed
 
     def teardown(self) -> None:

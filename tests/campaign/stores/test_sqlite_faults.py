@@ -108,8 +108,8 @@ def test_a_file_that_may_not_be_read(shelf: Path) -> None:
 FILL = """
 import resource, sys
 from fieldcheck.core.errors import StoreError
-from fieldcheck.core.event import Event
-from fieldcheck.stores import open_store
+from fieldcheck.campaign.stores.base import Event
+from fieldcheck.campaign.stores import open_store
 store = open_store(sys.argv[1])
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

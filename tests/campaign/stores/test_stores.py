@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
-from fieldcheck.campaign.stores import open_store
-from fieldcheck.campaign.stores.base import Event, Store
+from fieldcheck.campaign import stores
+from fieldcheck.campaign.stores import SqliteStore, open_store
+from fieldcheck.campaign.stores.base import Bookmark, Event, Store
 from fieldcheck.core.errors import StaleError, StoreError
 
 
 def event(key: str, **changes: object) -> Event:
     plain = Event("labelled", key, item="img_1", by="Ann", at=1_700_000_000.123456, data={"label": "cat"})
     return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def test_a_bookmark_is_kept_and_found_only_where_it_fits(store: Store) -> None:
+    assert store.bookmark() is None
+    store.append([event("a"), event("b")], seen=0)
+    for mark in (Bookmark(1, "one"), Bookmark(2, "zwölf")):
+        store.keep(mark)
+        assert store.bookmark() == mark
+    assert [found.key for found in (store.find("b"), store.find(1)) if found] == ["b", "a"]
+    assert store.find("c") is None
 
 
 def test_events_come_back_as_they_were_given_numbered(store: Store) -> None:
@@ -141,3 +155,23 @@ def test_stores_are_apart(new_place: Callable[[], str]) -> None:
     assert one.read()[0].item == "img_1"
     one.close()
     two.close()
+
+
+class Drawer:
+    """A store of another package: campaigns in memory, by name."""
+
+    name = "drawer"
+    kept: ClassVar[dict[str, Path]] = {}
+
+    def __new__(cls, place: str, *, create: bool = False) -> Any:
+        return SqliteStore(cls.kept[place], create=create)
+
+
+def test_a_store_of_ones_own_is_known_by_its_scheme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Drawer.kept["drawer://desk"] = tmp_path / "c.db"
+    monkeypatch.setitem(stores.registry._entries, "drawer", Drawer)
+    with contextlib.closing(open_store("drawer://desk", create=True)) as store:
+        assert store.append([], seen=0) == []
+    with pytest.raises(StoreError, match="no store 'postgres'") as error:
+        open_store("postgres://host/database")
+    assert "postgresql" in error.value.hint

@@ -111,10 +111,10 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
             return perturbations.own.made_of(drift, "foreign", kind="row")
 
     from fieldcheck.core import registry as module
-    from fieldcheck.core.registry import Catalogue
+    from fieldcheck.core.registry import Registry
 
     monkeypatch.setattr(module, "entry_points", lambda group: [Point] if group == "fieldcheck.perturbations" else [])
-    fresh: Catalogue[Any] = Catalogue("perturbation", "fieldcheck.perturbations")
+    fresh: Registry[Any] = Registry("perturbation", "fieldcheck.perturbations")
     made = fresh.build("foreign:levels=2")
     out = made.apply(np.ones((1, 2)), np.array([1]), ItemStreams.of(0, "foreign", 0, 1))
     assert out.shape == (1, 2)

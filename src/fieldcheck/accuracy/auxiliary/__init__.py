@@ -1,6 +1,6 @@
 """Auxiliary variables, one a file: how suspicious an item looks. A new one is a file here and a line in ``derived``.
 
-See ``core.trace.Auxiliary`` for what each of them is.
+See ``auxiliary.base.Auxiliary`` for what each of them is.
 """
 
 from __future__ import annotations

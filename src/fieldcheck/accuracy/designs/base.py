@@ -22,7 +22,8 @@ class Design(Protocol):
     needs
         ``"nothing"``, ``"auxiliary"`` or ``"activations"``.
 
-    A design may also have a ``caveat``: one sentence that ``fieldcheck designs`` puts after its first line.
+    A design may also have a ``caveat``: one sentence that ``fieldcheck designs`` puts after its first line;
+    ``partitions``: True if it cuts the pool into strata; ``replace``: True if it may draw an item twice.
     """
 
     name: ClassVar[str]

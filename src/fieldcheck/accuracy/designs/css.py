@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -29,7 +29,10 @@ class Css:
         What to sort by; the paper sorts by confidence, and also tried surprise. Regression has no confidence: name
         another.
     shares
-        Size of each stratum in percent of the pool, safest first.
+        Size of each stratum in percent, safest first; a single number is that many equal ones.
+    by
+        ``pool``: shares are of the items. ``range``: of the way from the smallest to the largest value, which is how
+        the paper introduces it; a section without items is left out, with its labels.
     allocation
         Share of the labels for each stratum in percent, or ``proportional`` to its size.
     """
@@ -39,13 +42,19 @@ class Css:
     paper: ClassVar[str] = "Li et al., Boosting operational DNN testing efficiency through conditioning, ESEC/FSE 2019"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "stratified"
+    partitions: ClassVar[bool] = True
 
     auxiliary: str = "confidence"
     shares: str = "80/10/10"
     allocation: str = "20/40/40"
+    by: Literal["pool", "range"] = "pool"
 
     def __post_init__(self) -> None:
-        shares = _percentages(self.shares, "shares")
+        shares = _shares(self.shares)
+        if self.by not in ("pool", "range"):
+            raise DesignError(
+                f"css: by '{self.by}'", rule="pool or range", hint="css:by=range,shares=5,allocation=proportional"
+            )
         if self.allocation != "proportional" and len(_percentages(self.allocation, "allocation")) != len(shares):
             raise DesignError(
                 f"css: {len(shares)} shares '{self.shares}' but allocation '{self.allocation}'",
@@ -54,9 +63,9 @@ class Css:
             )
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
-        enough = min(budget, self.shares.count("/") + 1)
+        enough = min(budget, len(_shares(self.shares)))
         strata, wanted = frame.memo(
-            ("css", self.auxiliary, self.shares, self.allocation, enough),
+            ("css", self.auxiliary, self.shares, self.allocation, self.by, enough),
             lambda: self._strata(frame, budget),
         )
         counts = allocate(budget, strata.sizes, wanted)
@@ -70,16 +79,32 @@ class Css:
 
     def _strata(self, frame: Frame, budget: int) -> tuple[Partition, FloatArray]:
         """Strata and what each gets; with fewer labels than strata the riskiest are merged: none is left out."""
-        shares = _percentages(self.shares, "shares")
-        labels = shares if self.allocation == "proportional" else _percentages(self.allocation, "allocation")
-        ends = np.rint(np.cumsum(shares) * frame.size).astype(int).tolist()
-        order = np.argsort(frame.chi(self.auxiliary), kind="stable").astype(np.int64, copy=False)
-        wanted = [w for w, a, b in zip(labels, [0, *ends[:-1]], ends, strict=True) if b > a]
+        values = frame.chi(self.auxiliary)
+        order = np.argsort(values, kind="stable").astype(np.int64, copy=False)
+        ends = self._ends(values[order])
+        sizes = np.diff([0, *ends])
+        labels = sizes if self.allocation == "proportional" else _percentages(self.allocation, "allocation")
+        wanted = [w for w, size in zip(labels, sizes, strict=True) if size > 0]
         groups = list(cut(order, ends).members)
         while len(groups) > budget:
             last, share = groups.pop(), wanted.pop()
             groups[-1], wanted[-1] = np.concatenate([groups[-1], last]), wanted[-1] + share
-        return Partition(tuple(groups)), np.array(wanted)
+        return Partition(tuple(groups)), np.array(wanted, dtype=np.float64)
+
+    def _ends(self, ordered: FloatArray) -> list[int]:
+        """Where each stratum ends among the sorted values."""
+        edges = np.cumsum(_shares(self.shares))
+        if self.by == "pool":
+            return [int(end) for end in np.rint(edges * len(ordered))]
+        low, high = float(ordered[0]), float(ordered[-1])
+        inner = np.searchsorted(ordered, low + edges[:-1] * (high - low), side="right")
+        return [*(int(end) for end in inner), len(ordered)]
+
+
+def _shares(text: str) -> FloatArray:
+    """``80/10/10`` as percentages, ``5`` as five equal ones."""
+    equal = text.isdigit() and 1 < int(text) < 100
+    return np.full(int(text), 1 / int(text)) if equal else _percentages(text, "shares")
 
 
 def _percentages(text: str, what: str) -> FloatArray:

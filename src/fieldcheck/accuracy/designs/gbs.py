@@ -39,6 +39,7 @@ class Gbs:
     paper: ClassVar[str] = "Guerriero et al., DeepSample, ICSE 2024, after Lv et al. 2014"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "stratified"
+    partitions: ClassVar[bool] = True
     caveat: ClassVar[str] = "Slightly biased: labels decide where it looks."
 
     auxiliary: str = "confidence"

@@ -35,6 +35,7 @@ class Ssrs:
     paper: ClassVar[str] = "Guerriero et al., DeepSample, ICSE 2024"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "stratified"
+    partitions: ClassVar[bool] = True
 
     auxiliary: str = "confidence"
     k: int = 10

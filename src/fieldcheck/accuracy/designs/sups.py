@@ -33,6 +33,7 @@ class Sups:
     paper: ClassVar[str] = "Guerriero et al., DeepSample, ICSE 2024"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "hansen_hurwitz"
+    replace: ClassVar[bool] = True
 
     auxiliary: str = "confidence"
     floor: float = 0.1

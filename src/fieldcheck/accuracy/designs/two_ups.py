@@ -37,6 +37,7 @@ class TwoUps:
     paper: ClassVar[str] = "Guerriero et al., DeepSample, ICSE 2024"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "hansen_hurwitz"
+    partitions: ClassVar[bool] = True
 
     auxiliary: str = "confidence"
     floor: float = 0.1

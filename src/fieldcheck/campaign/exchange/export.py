@@ -15,7 +15,7 @@ from urllib.parse import quote
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import label_studio
 from fieldcheck.campaign.exchange.csv import as_csv
-from fieldcheck.campaign.items import MEDIA, Content, content_of
+from fieldcheck.campaign.items import MEDIA, Content
 from fieldcheck.campaign.progress import Failure
 from fieldcheck.core.errors import FieldcheckError
 
@@ -36,7 +36,7 @@ def to_label_csv(campaign: Campaign, items: Sequence[str], *, by: str = "", pred
     rows = (
         [
             name,
-            *(campaign.prediction_of(_position(campaign, name)) for _ in said),
+            *(campaign.view.prediction_of(_position(campaign, name)) for _ in said),
             *(cells.get(column, "") for column in shown),
             *("", "", by)[: 3 if by else 2],
         ]
@@ -99,7 +99,7 @@ def when(at: float) -> str:
 
 def content_at(campaign: Campaign, item: str) -> Content:
     """What an item that was drawn looks like."""
-    return content_of(campaign, campaign.pool, _position(campaign, item))
+    return campaign.view.content(_position(campaign, item))
 
 
 def _position(campaign: Campaign, item: str) -> int:
@@ -117,7 +117,7 @@ def _cells(campaign: Campaign, content: Content) -> dict[str, str]:
 
 def relative(campaign: Campaign, content: Content) -> str:
     """The file of an item as seen from the folder of the items, with slashes."""
-    folder = campaign.items_folder
+    folder = campaign.view.items_folder
     if content.path is None or folder is None:
         return ""
     return content.path.relative_to(folder.resolve()).as_posix()
@@ -125,7 +125,7 @@ def relative(campaign: Campaign, content: Content) -> str:
 
 def _task_data(campaign: Campaign, item: str, *, predictions: bool, base: str) -> dict[str, Any]:
     content = content_at(campaign, item)
-    said = campaign.prediction_of(_position(campaign, item)) if predictions else None
+    said = campaign.view.prediction_of(_position(campaign, item)) if predictions else None
     return _shown(campaign, content, base) | ({} if said is None else {"prediction": said})
 
 

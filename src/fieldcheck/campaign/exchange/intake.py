@@ -12,7 +12,7 @@ from fieldcheck.campaign.labels import checked_text, read_label
 from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.sayings import EFFORTLESS, Saying
 from fieldcheck.campaign.sheets.files import find_id, spellings
-from fieldcheck.campaign.state import ItemState, Mark
+from fieldcheck.campaign.state import Annotation, ItemState
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError
 from fieldcheck.core.label import SheetLabel, is_lost
 
@@ -131,7 +131,7 @@ class _Sorting:
         if entry.skipped or is_lost(SheetLabel(name, 0, entry.text), settings.classes):
             why = entry.reason or ("" if entry.text.lower() in EFFORTLESS else entry.text)
             return Given(entry.where, name, entry.text, "", by, why)
-        prediction = self.campaign.prediction_of(self.items[name].position)
+        prediction = self.campaign.view.prediction_of(self.items[name].position)
         return Given(entry.where, name, entry.text, read_label(entry.text, name, settings, prediction=prediction), by)
 
     def _person(self, entry: Entry) -> str:
@@ -187,10 +187,10 @@ class _Sorting:
     def result(self) -> Intake:
         fitting = [given for key, given in self.given.items() if key not in self.clashing]
         changing = [given for given in fitting if not given.stands(self.items[given.item])]
-        corrections = [given for given in changing if self.items[given.item].mark_of(given.by) is not None]
+        corrections = [given for given in changing if self.items[given.item].annotation_of(given.by) is not None]
         disagreements = [text for given in fitting for text in self._others(given)]
         return Intake(
-            new=tuple(given for given in changing if self.items[given.item].mark_of(given.by) is None),
+            new=tuple(given for given in changing if self.items[given.item].annotation_of(given.by) is None),
             corrections=tuple(corrections),
             known=self.repeats + len(fitting) - len(changing),
             blank=self.blank,
@@ -210,5 +210,5 @@ def _said(given: Given) -> str:
     return "skipped" if given.skipped else f"'{given.label}'"
 
 
-def _whose(mark: Mark) -> str:
+def _whose(mark: Annotation) -> str:
     return f"{mark.by or 'somebody without a name'} said '{mark.text}'"

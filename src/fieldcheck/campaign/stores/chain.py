@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fieldcheck.campaign.stores.base import HAPPENINGS, Event
+from fieldcheck.campaign.stores.base import EVENT_KINDS, Event
 from fieldcheck.core.errors import StoreError
 
 COLUMNS = ("number", "key", "kind", "item", "annotator", "at", "data", "digest")
@@ -53,18 +53,18 @@ def checked(rows: Iterable[Row], after: Link, *, place: str) -> tuple[list[Event
 
 def _is_whole(row: Row, before: str) -> bool:
     try:
-        return bool(_digest(before, *row[:-1]) == row[-1])
-    except TypeError:  # a damaged file may hold values of any type
+        return bool(_digest(before, row[0], row[1:5], row[5], row[6]) == row[-1])
+    except (TypeError, UnicodeEncodeError):  # a damaged file may hold values of any type
         return False
 
 
 def event_of(row: Row) -> Event:
     """The event of a row."""
     number, key, kind, item, annotator, at, data, _ = row
-    if kind not in HAPPENINGS:
+    if kind not in EVENT_KINDS:
         raise StoreError(
             f"event {number} is '{kind}'",
-            rule="this version knows: " + ", ".join(HAPPENINGS),
+            rule="this version knows: " + ", ".join(EVENT_KINDS),
             hint="pip install --upgrade fieldcheck",
         )
     return Event(kind=kind, key=key, item=item, by=annotator, at=at, data=json.loads(data), number=number)
@@ -75,8 +75,9 @@ def _row(event: Event, before: str, *, place: str) -> dict[str, Any]:
     for text in texts:
         if "\0" in text or not _encodable(text):
             raise StoreError(f"{place}: {text!r} cannot be stored", rule="names and ids are text without control codes")
-    values = (event.number, *texts, float(event.at), _plain(event.data, place))
-    return dict(zip(COLUMNS, (*values, _digest(before, *values)), strict=True))
+    at, data = float(event.at), _plain(event.data, place)
+    digest = _digest(before, event.number, texts, at, data)
+    return dict(zip(COLUMNS, (event.number, *texts, at, data, digest), strict=True))
 
 
 def _plain(data: Mapping[str, Any], place: str) -> str:
@@ -90,9 +91,15 @@ def _encodable(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _digest(before: str, *values: Any) -> str:
-    text = json.dumps([before, *values], separators=(",", ":"))
+def _digest(before: str, number: int, texts: Sequence[str], at: float, data: str) -> str:
+    """Between the values stand zero bytes, which none of them holds: no two rows look alike."""
+    text = "\0".join((before, repr(number), *texts, repr(at), data))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def seal(link: Link, text: str) -> str:
+    """What shows that a text belongs to a place in the chain, and is whole."""
+    return hashlib.sha256(f"{link.number}\0{link.digest}\0{text}".encode()).hexdigest()
 
 
 def _damaged(place: str, number: int, what: str) -> StoreError:

@@ -50,6 +50,9 @@ TABLES = (
         campaign text NOT NULL REFERENCES fieldcheck_campaigns, number bigint NOT NULL, key text NOT NULL,
         kind text NOT NULL, item text NOT NULL, annotator text NOT NULL, at double precision NOT NULL,
         data text NOT NULL, digest text NOT NULL, PRIMARY KEY (campaign, number), UNIQUE (campaign, key))""",
+    """CREATE TABLE fieldcheck_bookmarks (
+        campaign text PRIMARY KEY REFERENCES fieldcheck_campaigns, number bigint NOT NULL, text text NOT NULL,
+        seal text NOT NULL)""",
     """CREATE FUNCTION fieldcheck_refuse() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'events are never changed'; END $$""",
     """CREATE TRIGGER never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON fieldcheck_events
@@ -62,6 +65,8 @@ class PostgresStore(EventTable):
 
     A connection that drops is made again, and what was under way is sent again: keys see to it that it is taken once.
     """
+
+    name: ClassVar[str] = "postgresql"
 
     HEAD: ClassVar[str] = "SELECT number, digest FROM fieldcheck_campaigns WHERE name = :campaign FOR UPDATE"
     SINCE: ClassVar[str] = (
@@ -83,8 +88,16 @@ class PostgresStore(EventTable):
     )
     MOVE: ClassVar[str] = "UPDATE fieldcheck_campaigns SET number = :number, digest = :digest WHERE name = :campaign"
 
-    def __init__(self, url: str, *, create: bool = False) -> None:
-        self._address = parse(url)
+    BOOKMARK: ClassVar[str] = "SELECT number, text, seal FROM fieldcheck_bookmarks WHERE campaign = :campaign"
+    KEEP: ClassVar[str] = (
+        "INSERT INTO fieldcheck_bookmarks VALUES (:campaign, :number, :text, :seal) ON CONFLICT (campaign) "
+        "DO UPDATE SET number = :number, text = :text, seal = :seal"
+    )
+
+    path = None
+
+    def __init__(self, place: str, *, create: bool = False) -> None:
+        self._address = parse(place)
         super().__init__(self._address.shown)
         with self._translated():
             self._connection: Connection | None = self._connect()

@@ -37,6 +37,9 @@ TABLES = (
         annotator TEXT NOT NULL, at REAL NOT NULL, data TEXT NOT NULL, digest TEXT NOT NULL) STRICT""",
     "CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, digest TEXT NOT NULL) STRICT",
     "INSERT INTO head VALUES (1, 0, '')",
+    """CREATE TABLE bookmark (
+        one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, text TEXT NOT NULL,
+        seal TEXT NOT NULL) STRICT""",
     "CREATE TRIGGER no_update BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
     "CREATE TRIGGER no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END",
     f"PRAGMA application_id = {APPLICATION}",
@@ -52,6 +55,8 @@ class SqliteStore(EventTable):
     that does not lock files, SQLite cannot keep its promise: use PostgreSQL there.
     """
 
+    name: ClassVar[str] = "sqlite"
+
     HEAD: ClassVar[str] = "SELECT number, digest FROM head"
     SINCE: ClassVar[str] = (
         "SELECT head.number, head.digest, e.number, key, kind, item, annotator, at, data, e.digest "
@@ -63,10 +68,12 @@ class SqliteStore(EventTable):
     KEYED: ClassVar[str] = "SELECT number, key, kind, item, annotator, at, data, digest FROM events WHERE key = :key"
     INSERT: ClassVar[str] = "INSERT INTO events VALUES (:number, :key, :kind, :item, :annotator, :at, :data, :digest)"
     MOVE: ClassVar[str] = "UPDATE head SET number = :number, digest = :digest"
+    BOOKMARK: ClassVar[str] = "SELECT number, text, seal FROM bookmark"
+    KEEP: ClassVar[str] = "INSERT OR REPLACE INTO bookmark VALUES (1, :number, :text, :seal)"
 
-    def __init__(self, path: str | Path, *, create: bool = False) -> None:
-        self.path = Path(path)
-        super().__init__(str(path))
+    def __init__(self, place: str | Path, *, create: bool = False) -> None:
+        self.path: Path = Path(place)
+        super().__init__(str(place))
         self._absolute = self.path.absolute()
         self._seen: Whereabouts | None = None
         self._rescued: Path | None = None

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from fieldcheck.campaign.stores.base import Event
-from fieldcheck.campaign.stores.chain import Link, Row, checked, event_of, linked
+from fieldcheck.campaign.stores.base import Bookmark, Event
+from fieldcheck.campaign.stores.chain import Link, Row, checked, event_of, linked, seal
 from fieldcheck.core.errors import StaleError, StoreError
 
 T = TypeVar("T")
@@ -28,6 +28,8 @@ class EventTable(ABC):
         All columns of the event ``:number``, or of the one with ``:key``.
     INSERT, MOVE
         Add an event; move the head to ``:number`` and ``:digest``.
+    BOOKMARK, KEEP
+        Number, text and seal of the bookmark; keep another one.
     """
 
     HEAD: ClassVar[str]
@@ -36,6 +38,8 @@ class EventTable(ABC):
     KEYED: ClassVar[str]
     INSERT: ClassVar[str]
     MOVE: ClassVar[str]
+    BOOKMARK: ClassVar[str]
+    KEEP: ClassVar[str]
 
     place: str
 
@@ -57,7 +61,7 @@ class EventTable(ABC):
         """Do some work that only reads."""
 
     def append(self, events: Sequence[Event], *, seen: int) -> list[Event]:
-        """Store events, all or none; see ``core.event.Store``."""
+        """Store events, all or none; see ``stores.base.Store``."""
         with self._lock:
             stored, self._known = self._within(lambda: self._append(events, seen))
             return stored
@@ -123,6 +127,36 @@ class EventTable(ABC):
             )
         self._known = end
         return events
+
+    def find(self, what: str | int) -> Event | None:
+        """The event with this key, or with this number."""
+        with self._lock:
+            rows = self._reading(
+                lambda: self._run(self.KEYED, key=what) if isinstance(what, str) else self._run(self.ONE, number=what)
+            )
+        return event_of(rows[0]) if rows else None
+
+    def bookmark(self) -> Bookmark | None:
+        """The last one that was kept, if it is whole and the chain of events leads through it."""
+        with self._lock:
+            return self._reading(self._bookmark)
+
+    def _bookmark(self) -> Bookmark | None:
+        for number, text, sealed in self._run(self.BOOKMARK):
+            link = self._link(number)
+            if seal(link, text) == sealed:
+                self._known = link
+                return Bookmark(number, text)
+        return None
+
+    def keep(self, bookmark: Bookmark) -> None:
+        """Keep a bookmark instead of the last one."""
+        with self._lock:
+            self._within(lambda: self._keep(bookmark))
+
+    def _keep(self, bookmark: Bookmark) -> None:
+        sealed = seal(self._link(bookmark.number), bookmark.text)
+        self._run(self.KEEP, number=bookmark.number, text=bookmark.text, seal=sealed)
 
     def _link(self, after: int) -> Link:
         """The link that the events after ``after`` are to continue."""

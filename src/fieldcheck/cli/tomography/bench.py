@@ -28,10 +28,10 @@ def bench(
     truths: Annotated[
         list[Path], typer.Argument(metavar="TRUTH...", help="npz files: tests, perturbations, correct, inputs, labels.")
     ],
-    plan: Annotated[str, typer.Option("--plan", "-p", help="Plans: spread,pairs:share=0.05,full.")] = "spread",
-    surrogate: Annotated[
-        str, typer.Option("--surrogate", help="Surrogates: forest,closure,gp,logistic,auto.")
-    ] = "auto",
+    plan: Annotated[
+        str, typer.Option("--plan", "-p", help="Plans, between commas: spread,pairs:share=0.05.")
+    ] = "spread",
+    surrogate: Annotated[str, typer.Option("--surrogate", help="Surrogates, between commas: auto,forest.")] = "auto",
     inferences: Annotated[
         str, typer.Option("--inferences", "-n", help="Numbers of inferences: 2700,17000; all for as many as there are.")
     ] = "17000",

@@ -14,6 +14,7 @@ from fieldcheck.core.exhibit import Table
 from fieldcheck.core.registry import Registry
 from fieldcheck.tomography import perturbations, surrogates
 from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography.quality.scores import registry as scores
 from fieldcheck.tomography.runs.stopping import registry as stopping_rules
 
 KINDS: dict[str, Registry[Any]] = {
@@ -21,6 +22,7 @@ KINDS: dict[str, Registry[Any]] = {
     "plans": plans,
     "surrogates": surrogates.registry,
     "rules": stopping_rules,
+    "scores": scores,
 }
 
 
@@ -28,12 +30,10 @@ COLUMNS = ("name", "what", "for", "parameters")
 
 
 def list_(
-    kind: Annotated[
-        str | None, typer.Argument(metavar="KIND", help="perturbations, plans, surrogates or rules; by default all.")
-    ] = None,
+    kind: Annotated[str | None, typer.Argument(metavar="KIND", help=f"{', '.join(KINDS)}; by default all.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """What there is: perturbations, plans, surrogates, stopping rules, with their parameters."""
+    """What there is: perturbations, plans, surrogates, stopping rules, quality scores, with their parameters."""
     if kind is not None and kind not in KINDS:
         raise SpaceError(f"no list of '{kind}'", rule="there are: " + ", ".join(KINDS))
     found = {name: _described(KINDS[name]) for name in KINDS if kind in (None, name)}
@@ -53,11 +53,15 @@ def _described(registry: Registry[Any]) -> list[dict[str, str]]:
         {
             "name": name,
             "what": registry[name].title,
-            "for": getattr(registry[name], "kind", ""),
+            "for": _kinds(registry[name]),
             "parameters": _parameters(registry[name]),
         }
         for name in registry
     ]
+
+
+def _kinds(entry: type[Any]) -> str:
+    return getattr(entry, "kind", "") or ", ".join(sorted(getattr(entry, "kinds", ())))
 
 
 def _parameters(entry: type[Any]) -> str:

@@ -21,7 +21,8 @@ QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A region: 'zoom
 
 
 SurrogateName = Annotated[
-    str | None, typer.Option("--surrogate", help="Predict the rest with another one: logistic, gp, closure, forest ...")
+    str | None,
+    typer.Option("--surrogate", help="Predict the rest with another one; see `tomography list surrogates`."),
 ]
 
 

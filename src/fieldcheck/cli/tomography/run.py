@@ -25,7 +25,7 @@ from fieldcheck.tomography.setup.space_file import Recipe, read_recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 FEATURES = ("auto", "model", "pixels", "letters")
-"""Words for the features of a quality measure; anything else is a path."""
+"""Words for the features of a quality score; anything else is a path."""
 
 
 FEW, LOW = 8, 0.6
@@ -39,8 +39,8 @@ def run(
     half_width: Annotated[
         float | None, typer.Option(min=0.001, max=0.5, help="Instead: until intervals are this narrow: 0.02.")
     ] = None,
-    plan: Annotated[str | None, typer.Option(help="spread, pairs, pairs:share=0.05, full, ordered, random.")] = None,
-    stop: Annotated[str | None, typer.Option(help="Rule of --half-width: half-width, sequence, published.")] = None,
+    plan: Annotated[str | None, typer.Option(help="As pairs:share=0.05; see `tomography list plans`.")] = None,
+    stop: Annotated[str | None, typer.Option(help="Rule of --half-width; see `tomography list rules`.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was stopped, or extend a finished one.")
     ] = False,

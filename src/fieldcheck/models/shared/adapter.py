@@ -1,4 +1,4 @@
-"""What the adapters share: from a model that answers somehow to one that answers as ``core.model.Model`` says."""
+"""What the adapters share: from a model that answers somehow to one that answers as ``models.base.Model`` says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.types import Task
-from fieldcheck.models.base import Response
+from fieldcheck.models.base import LAYOUTS, Layout, Response
 from fieldcheck.models.shared.arrays import Array, Run, describe, flat
 from fieldcheck.models.shared.loading import first_line
 from fieldcheck.models.shared.outputs import SLACK, Head, Outputs, decide, stated
@@ -55,11 +55,24 @@ class ModelRequest:
 class Adapter(ABC):
     """A model of one framework. A new one is a subclass with ``accepts``, ``open`` and ``run``, and a registry line.
 
+    opens, trusted
+        For people: the files and folders that it opens, and those that it opens only where the user trusts them.
+    layouts
+        Of images, in the order in which they are tried; the first that the model takes is used.
+    as_given
+        Its model is taken as it is: no file is opened for it, no name imported.
+    last
+        It is asked after all others, because it takes nearly anything.
     slack
         How far rows of probabilities may be from 1.
     """
 
     name: ClassVar[str]
+    opens: ClassVar[tuple[str, ...]] = ()
+    trusted: ClassVar[tuple[str, ...]] = ()
+    layouts: ClassVar[tuple[Layout, ...]] = LAYOUTS
+    as_given: ClassVar[bool] = False
+    last: ClassVar[bool] = False
 
     task: Task = "classification"
     classes: tuple[str, ...] = ()
@@ -88,7 +101,7 @@ class Adapter(ABC):
         return ""
 
     def respond(self, batch: Any, *, layers: Sequence[str] = ()) -> Response:
-        """See ``core.model.Model.respond``."""
+        """See ``models.base.Model.respond``."""
         wanted = tuple(self._known(name) for name in layers)
         raw, shown = self._run(batch, wanted)
         items = len(batch)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from fieldcheck.core.errors import ModelError
+from fieldcheck.models.base import Layout
 from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, answer, as_array, cast_note, in_portions, numbers
 from fieldcheck.models.shared.loading import (
@@ -74,6 +75,12 @@ class TorchModel(Adapter):
     """
 
     name: ClassVar[str] = "torch"
+    trusted: ClassVar[tuple[str, ...]] = (
+        ".pt (TorchScript)",
+        ".pt2",
+        "MODULE:NAME@FILE with weights in safetensors or a state_dict",
+    )
+    layouts: ClassVar[tuple[Layout, ...]] = ("first", "last", "flat", "plain")
     network: Network
     dtype: Any
     device: Any

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs, Kind
-from fieldcheck.sources.inputs import arrays, files, huggingface, images, objects, tables
+from fieldcheck.core.registry import Registry
+from fieldcheck.sources.inputs import objects
+from fieldcheck.sources.inputs.arrays import NpyFile, NpzFile
+from fieldcheck.sources.inputs.base import InputSource
+from fieldcheck.sources.inputs.files import ImageFolder, ListFile
+from fieldcheck.sources.inputs.huggingface import SavedDataset
+from fieldcheck.sources.inputs.images import SUFFIXES
 from fieldcheck.sources.inputs.options import Colour, Wanted
+from fieldcheck.sources.inputs.tables import CsvFile, ParquetFile
 
-__all__ = ["open_inputs"]
+__all__ = ["open_inputs", "registry"]
 
 
-READERS: dict[str, Callable[[Path, Wanted], Inputs]] = {
-    ".npy": arrays.from_npy,
-    ".npz": arrays.from_npz,
-    ".csv": tables.from_csv,
-    ".tsv": tables.from_csv,
-    ".parquet": tables.from_parquet,
-    ".pq": tables.from_parquet,
-    ".txt": files.from_list,
-}
-"""By suffix, what opens the file."""
+registry: Registry[InputSource] = Registry(
+    "source of inputs",
+    "fieldcheck.inputs",
+    NpyFile,
+    NpzFile,
+    CsvFile,
+    ParquetFile,
+    ListFile,
+    SavedDataset,
+    ImageFolder,
+    error=InputsError,
+    hint="",
+)
+"""In the order in which they are asked, but for those that are always last."""
 
 
 def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, all optional
@@ -94,16 +106,12 @@ def _split(source: Any) -> tuple[Path | None, str | None]:
 def _from_path(path: Path, wanted: Wanted) -> Inputs:
     if not path.exists():
         raise InputsError(f"{path}: not found", rule="the inputs are a file or a folder that can be read")
-    if path.is_dir():
-        if huggingface.is_saved(path):
-            return huggingface.from_folder(path, wanted)
-        return files.from_folder(path, wanted)
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        single = path.suffix.lower() in images.SUFFIXES
-        raise InputsError(
-            f"{path}: inputs cannot be read from '{path.suffix or 'a file without suffix'}'",
-            rule="a folder of images, or by suffix: " + ", ".join(READERS),
-            hint=f"the folder: {path.parent}" if single else "export it as one of these",
-        )
-    return reader(path, wanted)
+    for source in sorted((source for _, source in registry.items()), key=attrgetter("last")):
+        if source.accepts(path):
+            return source().open(path, wanted)
+    raise InputsError(
+        f"{path}: inputs cannot be read from '{path.suffix or 'a file without suffix'}'",
+        rule="a folder of images, or by suffix: "
+        + ", ".join(suffix for _, source in registry.items() for suffix in source.suffixes),
+        hint=f"the folder: {path.parent}" if path.suffix.lower() in SUFFIXES else "export it as one of these",
+    )

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
-from fieldcheck.core.inputs import Kind
+from fieldcheck.core.inputs import Inputs, Kind
+from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.options import IDS, LABELS, Wanted, label_in, named, pick
 
 Array = npt.NDArray[Any]
@@ -209,3 +210,25 @@ def _reading(path: Path) -> Iterator[None]:
             rule="a complete file as numpy.save or numpy.savez writes it, without Python objects",
             hint="write it again; a download may have been cut off",
         ) from error
+
+
+@dataclass(frozen=True)
+class NpyFile(BySuffix):
+    """One array."""
+
+    name: ClassVar[str] = "npy"
+    suffixes: ClassVar[tuple[str, ...]] = (".npy",)
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_npy(path, wanted)
+
+
+@dataclass(frozen=True)
+class NpzFile(BySuffix):
+    """One array of several, beside it labels and ids."""
+
+    name: ClassVar[str] = "npz"
+    suffixes: ClassVar[tuple[str, ...]] = (".npz",)
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_npz(path, wanted)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
+from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.images import SUFFIXES, Form, ImageFiles, broken, decode
 from fieldcheck.sources.inputs.objects import from_texts
 from fieldcheck.sources.inputs.options import Wanted
@@ -118,3 +120,30 @@ def _left_out(problems: list[str]) -> tuple[str, ...]:
     if not problems:
         return ()
     return (f"{len(problems):,} broken images were left out: they are not in the pool; first: {problems[0]}",)
+
+
+@dataclass(frozen=True)
+class ListFile(BySuffix):
+    """A list of image files, or of texts."""
+
+    name: ClassVar[str] = "list"
+    suffixes: ClassVar[tuple[str, ...]] = (".txt",)
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_list(path, wanted)
+
+
+@dataclass(frozen=True)
+class ImageFolder:
+    """Images below a folder."""
+
+    name: ClassVar[str] = "images"
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    last: ClassVar[bool] = True
+
+    @classmethod
+    def accepts(cls, path: Path) -> bool:
+        return path.is_dir()
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_folder(path, wanted)

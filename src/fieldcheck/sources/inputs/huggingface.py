@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,11 +41,6 @@ class DatasetInputs:
         if self.kind == "text":
             return list(items)
         return np.stack([pixels(one, self.form, f"item {start + at}") for at, one in enumerate(items)])
-
-
-def is_saved(folder: Path) -> bool:
-    """Whether ``save_to_disk`` wrote this folder."""
-    return (folder / ONE).is_file() or (folder / SEVERAL).is_file()
 
 
 def from_folder(folder: Path, wanted: Wanted) -> Inputs:
@@ -111,3 +106,19 @@ def _labels(dataset: Any, label: str | None) -> tuple[npt.NDArray[Any] | None, t
     if values.min() < 0:
         raise InputsError("some labels are missing (-1)", rule="every item has its label", hint="drop these items")
     return np.array(names)[values], names
+
+
+@dataclass(frozen=True)
+class SavedDataset:
+    """A folder that ``save_to_disk`` of Hugging Face datasets wrote."""
+
+    name: ClassVar[str] = "huggingface"
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    last: ClassVar[bool] = False
+
+    @classmethod
+    def accepts(cls, path: Path) -> bool:
+        return (path / ONE).is_file() or (path / SEVERAL).is_file()
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_folder(path, wanted)

@@ -112,7 +112,8 @@ def _size(shape: tuple[int, ...]) -> str:
 
 def decode(path: Path, name: str) -> Any:
     """The image in a file, decoded in full; an error names the file."""
-    Image = pillow()  # noqa: N806 -- that is what the module is called
+    from PIL import Image
+
     try:
         with Image.open(path, formats=FORMATS) as image:
             image.load()
@@ -123,19 +124,6 @@ def decode(path: Path, name: str) -> Any:
             rule="complete image files: " + ", ".join(FORMATS),
             hint="--skip-broken to leave out what cannot be read",
         ) from error
-
-
-def pillow() -> Any:
-    """The module that reads images."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise InputsError(
-            "images cannot be read: Pillow is missing",
-            rule="image files need Pillow",
-            hint='pip install "fieldcheck[images]"',
-        ) from None
-    return Image
 
 
 @dataclass(frozen=True, eq=False)

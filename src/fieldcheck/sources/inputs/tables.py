@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
-from fieldcheck.core.inputs import Kind
+from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.core.pool.column import as_column, value_at
 from fieldcheck.sources.cells import MISSING, typed
+from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.options import IDS, LABELS, TEXTS, Wanted, label_in, named, pick
 
 BLOCK = 1 << 22
@@ -302,3 +303,25 @@ def _reading(path: Path, what: str) -> Iterator[None]:
             rule=f"a complete {what} file" + (" in UTF-8, one value per column in every row" if what == "CSV" else ""),
             hint="--encoding latin-1, if that is what it was written with" if what == "CSV" else "write it again",
         ) from error
+
+
+@dataclass(frozen=True)
+class CsvFile(BySuffix):
+    """A table as text."""
+
+    name: ClassVar[str] = "csv"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_csv(path, wanted)
+
+
+@dataclass(frozen=True)
+class ParquetFile(BySuffix):
+    """A table as Parquet."""
+
+    name: ClassVar[str] = "parquet"
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+
+    def open(self, path: Path, wanted: Wanted) -> Inputs:
+        return from_parquet(path, wanted)

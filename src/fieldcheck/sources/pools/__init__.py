@@ -1,1 +1,16 @@
-"""Files and objects to pools, one format a file."""
+"""Files and objects to pools, one format a file. A new one is a file here and a line in the registry below."""
+
+from __future__ import annotations
+
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.registry import Registry
+from fieldcheck.sources.pools.base import PoolFormat
+from fieldcheck.sources.pools.csv import CsvPools
+from fieldcheck.sources.pools.npz import NpzPools
+from fieldcheck.sources.pools.parquet import ParquetPools
+
+__all__ = ["registry"]
+
+registry: Registry[PoolFormat] = Registry(
+    "format of pools", "fieldcheck.pools", CsvPools, ParquetPools, NpzPools, error=PoolError, hint=""
+)

@@ -10,15 +10,17 @@ import csv
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import Column
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.sources.cells import MISSING, typed
-from fieldcheck.sources.roles import ColumnMap, Roles, assign
+from fieldcheck.sources.pools.base import Reading
+from fieldcheck.sources.roles import ColumnMap, assign
 
 UTF8 = "utf-8-sig"
 
@@ -31,19 +33,31 @@ WIDE = (b"\xff\xfe", b"\xfe\xff")
 """Byte-order marks of UTF-16."""
 
 
-def read(
-    path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None
-) -> tuple[Roles, Origin, tuple[str, ...]]:
-    """The columns of a text file by their part.
+@dataclass(frozen=True)
+class CsvPools:
+    """Text with a delimiter: a tab for .tsv, else a comma or a semicolon, whichever the header has more of."""
 
-    The delimiter is a tab for .tsv, else a comma or a semicolon, whichever the header has more of.
-    """
-    with _decoding(path, encoding):
-        header, delimiter = _header(path, encoding or UTF8)
-        _check_header(path, header)
-        table = _table(path, header, delimiter=delimiter, encoding=encoding)
-    origin = Origin(file=str(path), line_of=partial(line_of, path, delimiter=delimiter, encoding=encoding or UTF8))
-    return assign(table, columns, truth=truth, origin=origin)
+    name: ClassVar[str] = "csv"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
+
+    def read(self, path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None) -> Reading:
+        """The columns of a text file by their part.
+
+        The delimiter is a tab for .tsv, else a comma or a semicolon, whichever the header has more of.
+        """
+        with _decoding(path, encoding):
+            header, delimiter = _header(path, encoding or UTF8)
+            _check_header(path, header)
+            table = _table(path, header, delimiter=delimiter, encoding=encoding)
+        origin = Origin(file=str(path), line_of=partial(line_of, path, delimiter=delimiter, encoding=encoding or UTF8))
+        return assign(table, columns, truth=truth, origin=origin)
+
+    def write(self, table: Any, path: Path) -> None:
+        """Write an Arrow table with a header."""
+        from pyarrow import csv as arrow
+
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        arrow.write_csv(table, path, write_options=arrow.WriteOptions(delimiter=delimiter))
 
 
 @contextmanager
@@ -215,11 +229,3 @@ def line_of(path: Path, position: int, *, delimiter: str, encoding: str) -> int:
     """The line on which an item starts, from 1."""
     rows = _readable(path, delimiter=delimiter, encoding=encoding)
     return next((line for at, (line, _) in enumerate(rows) if at == position + 1), position + 2)
-
-
-def write(table: Any, path: Path) -> None:
-    """Write an Arrow table with a header."""
-    from pyarrow import csv as arrow
-
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    arrow.write_csv(table, path, write_options=arrow.WriteOptions(delimiter=delimiter))

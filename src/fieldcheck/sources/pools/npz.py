@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,32 +15,38 @@ import numpy.typing as npt
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import as_column, closest
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.sources.roles import RECOGNISED, ColumnMap, Roles, assign
+from fieldcheck.sources.pools.base import Reading
+from fieldcheck.sources.roles import RECOGNISED, ColumnMap, assign
 
 Array = npt.NDArray[Any]
 
 
-def read(
-    path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None
-) -> tuple[Roles, Origin, tuple[str, ...]]:
-    """The arrays of an npz file by their part; ``encoding`` is for text files and not looked at.
+@dataclass(frozen=True)
+class NpzPools:
+    """Arrays as numpy.savez writes them, one a column."""
 
-    A matrix named as probabilities are, or mapped as such, is taken as such, an array ``classes`` as the
-    names of its columns; other arrays that are not flat are left out, with a note.
-    """
-    arrays = _arrays(path)
-    origin = Origin(file=str(path))
-    matrix_name = _matrix_name(arrays, columns.get("probabilities"), origin)
-    matrix = arrays.pop(matrix_name) if matrix_name else None
-    classes = arrays.pop("classes", None) if matrix is not None else None
-    flat = {name: as_column(values, name) for name, values in arrays.items() if values.ndim == 1}
-    mapped = {role: name for role, name in columns.items() if role != "probabilities"}
-    roles, named, notes = assign(flat, mapped, truth=truth, origin=origin)
-    if matrix is not None:
-        roles = replace(roles, probabilities=matrix, classes=None if classes is None else [str(c) for c in classes])
-        named = replace(named, columns={**named.columns, "probabilities": matrix_name or ""})
-    left = tuple(f"'{name}' is left out: it has {v.ndim} dimensions" for name, v in arrays.items() if v.ndim != 1)
-    return roles, named, notes + left
+    name: ClassVar[str] = "npz"
+    suffixes: ClassVar[tuple[str, ...]] = (".npz",)
+
+    def read(self, path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None) -> Reading:
+        """The arrays of an npz file by their part; ``encoding`` is for text files and not looked at.
+
+        A matrix named as probabilities are, or mapped as such, is taken as such, an array ``classes`` as the
+        names of its columns; other arrays that are not flat are left out, with a note.
+        """
+        arrays = _arrays(path)
+        origin = Origin(file=str(path))
+        matrix_name = _matrix_name(arrays, columns.get("probabilities"), origin)
+        matrix = arrays.pop(matrix_name) if matrix_name else None
+        classes = arrays.pop("classes", None) if matrix is not None else None
+        flat = {name: as_column(values, name) for name, values in arrays.items() if values.ndim == 1}
+        mapped = {role: name for role, name in columns.items() if role != "probabilities"}
+        roles, named, notes = assign(flat, mapped, truth=truth, origin=origin)
+        if matrix is not None:
+            roles = replace(roles, probabilities=matrix, classes=None if classes is None else [str(c) for c in classes])
+            named = replace(named, columns={**named.columns, "probabilities": matrix_name or ""})
+        left = tuple(f"'{name}' is left out: it has {v.ndim} dimensions" for name, v in arrays.items() if v.ndim != 1)
+        return roles, named, notes + left
 
 
 def _matrix_name(arrays: Mapping[str, Array], given: str | None, origin: Origin) -> str | None:

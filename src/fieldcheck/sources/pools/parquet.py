@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import Column, as_column
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.sources.roles import ColumnMap, Roles, assign
+from fieldcheck.sources.pools.base import Reading
+from fieldcheck.sources.roles import ColumnMap, assign
 
 
-def read(
-    path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None
-) -> tuple[Roles, Origin, tuple[str, ...]]:
-    """The columns of a Parquet file by their part; ``encoding`` is for text files and not looked at."""
-    import pyarrow as pa
-    from pyarrow import parquet
+@dataclass(frozen=True)
+class ParquetPools:
+    """One table of columns."""
 
-    try:
-        with parquet.ParquetFile(path, memory_map=True) as source:
-            names = source.schema_arrow.names
-            _check_names(path, names)
-            table = {name: _column(source, name) for name in names}
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise PoolError(
-            f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}",
-            rule="a complete Parquet file",
-            hint="write it again; a download may have been cut off",
-        ) from error
-    return assign(table, columns, truth=truth, origin=Origin(file=str(path)))
+    name: ClassVar[str] = "parquet"
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+
+    def read(self, path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None) -> Reading:
+        """The columns of a Parquet file by their part; ``encoding`` is for text files and not looked at."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            with parquet.ParquetFile(path, memory_map=True) as source:
+                names = source.schema_arrow.names
+                _check_names(path, names)
+                table = {name: _column(source, name) for name in names}
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise PoolError(
+                f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}",
+                rule="a complete Parquet file",
+                hint="write it again; a download may have been cut off",
+            ) from error
+        return assign(table, columns, truth=truth, origin=Origin(file=str(path)))
+
+    def write(self, table: Any, path: Path) -> None:
+        """Write an Arrow table."""
+        from pyarrow import parquet
+
+        parquet.write_table(table, path)
 
 
 def _column(source: Any, name: str) -> Column:
@@ -44,10 +57,3 @@ def _check_names(path: Path, names: list[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise PoolError(f"{path}: the column '{twice[0]}' is there twice", rule="every column has its own name")
-
-
-def write(table: Any, path: Path) -> None:
-    """Write an Arrow table."""
-    from pyarrow import parquet
-
-    parquet.write_table(table, path)

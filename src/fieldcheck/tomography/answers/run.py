@@ -16,7 +16,6 @@ from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.answers.ask import ask
 from fieldcheck.tomography.answers.fit_file import fitted
 from fieldcheck.tomography.answers.profile import Profile
-from fieldcheck.tomography.plans import Spread
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.query import parse
 from fieldcheck.tomography.runs.ending import Ending, ending
@@ -157,8 +156,8 @@ def measure(  # noqa: PLR0913 -- all optional
         Told how far the run is, and in words what was seen on the way.
     """
     surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
-    if budget is None and rule is None and isinstance(plan, Spread):
-        budget = plan.usual
+    if rule is None:
+        budget = budget or plan.usual
     head = head_of(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered)
     ledger = None if folder is None else RunFolder.create(folder, head, resume=resume)
     schedule = Schedule(

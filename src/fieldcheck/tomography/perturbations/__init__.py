@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Kind
-from fieldcheck.core.registry import Catalogue
+from fieldcheck.core.registry import Registry
 from fieldcheck.core.rng import ItemStreams, rng_for
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.perturbations.families import families, family
@@ -44,13 +45,15 @@ from fieldcheck.tomography.perturbations.text.word_order import WordOrder
 __all__ = ["Edited", "ItemStreams", "families", "family", "register", "registry", "rng_for"]
 
 
-registry: Catalogue[Perturbation] = Catalogue(
+registry: Registry[Perturbation] = Registry(
     "perturbation",
     "fieldcheck.perturbations",
     *(Brightness, Contrast, Darken, Exposure, Saturation, Sharpness, Fog),
     *(Zoom, Scale, Translate, Rotate, Shear),
     *(GaussianBlur, MotionBlur, GaussianNoise, ShotNoise, JpegCompression, CodecError, Occlusion),
     *(Synonym, Typos, Keyboard, Contraction, Punctuation, Casing, WordOrder),
+    error=SpaceError,
+    hint="fieldcheck tomography list perturbations",
 )
 
 
@@ -63,7 +66,7 @@ def register(name: str, *, kind: Kind, levels: int = 5, title: str = "") -> Call
 
     def make(function: Change) -> type[OneByOne]:
         made = made_of(function, name, kind=kind, levels=levels, title=title)
-        registry.add(name, made)
+        registry.add(made)
         return made
 
     return make

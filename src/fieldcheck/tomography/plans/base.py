@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 
 PAPER = "Arif et al., TestifAI, ICSE 2026"
+
+
+Adds = Literal["rows", "tests", "inputs"]
 
 
 LISTED = 20_000_000
@@ -57,11 +60,21 @@ def joined(*parts: Rows) -> Rows:
 
 @runtime_checkable
 class Plan(Protocol):
-    """A way to spend inferences."""
+    """A way to spend inferences.
+
+    adds
+        What more inferences buy: single ``rows`` anywhere in the space, whole ``tests`` on all inputs, or ``inputs``,
+        one more in every test. Rows are drawn: each has an input, and an order of perturbations, of its own, and a
+        run goes on until the bands of the surrogate are narrow. The others run test by test, in every order.
+    usual
+        Inferences where neither a number nor a rule is given; None: all that the plan can use.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
+    adds: ClassVar[Adds]
+    usual: ClassVar[int | None]
 
     def rows(self, space: Space, inputs: int, *, budget: int | None, seed: int) -> Rows:
         """Rows for so many inputs of the data and so many inferences; no budget is as many as the plan can use."""

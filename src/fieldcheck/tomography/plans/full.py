@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fieldcheck.core.space import Space
-from fieldcheck.tomography.plans.base import PAPER, Rows, all_tests, same_inputs
+from fieldcheck.tomography.plans.base import PAPER, Adds, Rows, all_tests, same_inputs
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,8 @@ class Full:
     name: ClassVar[str] = "full"
     title: ClassVar[str] = "Every test"
     paper: ClassVar[str] = PAPER
+    adds: ClassVar[Adds] = "inputs"
+    usual: ClassVar[int | None] = None
 
     def rows(self, space: Space, inputs: int, *, budget: int | None, seed: int) -> Rows:
         return same_inputs(all_tests(space), inputs, budget, seed)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.core.space import Space
-from fieldcheck.tomography.plans.base import PAPER, Rows, all_tests, shuffled, whole_tests
+from fieldcheck.tomography.plans.base import PAPER, Adds, Rows, all_tests, shuffled, whole_tests
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,8 @@ class Ordered:
     name: ClassVar[str] = "ordered"
     title: ClassVar[str] = "Whole tests, low orders first"
     paper: ClassVar[str] = PAPER
+    adds: ClassVar[Adds] = "tests"
+    usual: ClassVar[int | None] = None
 
     def rows(self, space: Space, inputs: int, *, budget: int | None, seed: int) -> Rows:
         tests = shuffled(all_tests(space), seed)

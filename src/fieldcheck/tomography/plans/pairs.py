@@ -11,7 +11,7 @@ import numpy as np
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.plans.base import PAPER, Rows, count_of_order, low_orders, same_inputs, space_filling
+from fieldcheck.tomography.plans.base import PAPER, Adds, Rows, count_of_order, low_orders, same_inputs, space_filling
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Pairs:
     name: ClassVar[str] = "pairs"
     title: ClassVar[str] = "All tests of orders up to two"
     paper: ClassVar[str] = PAPER
+    adds: ClassVar[Adds] = "inputs"
+    usual: ClassVar[int | None] = None
 
     share: float = 0.0
 

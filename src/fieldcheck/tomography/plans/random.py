@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fieldcheck.core.space import Space
-from fieldcheck.tomography.plans.base import PAPER, Rows, all_tests, shuffled, whole_tests
+from fieldcheck.tomography.plans.base import PAPER, Adds, Rows, all_tests, shuffled, whole_tests
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,8 @@ class Random:
     name: ClassVar[str] = "random"
     title: ClassVar[str] = "Whole tests, in random order"
     paper: ClassVar[str] = PAPER
+    adds: ClassVar[Adds] = "tests"
+    usual: ClassVar[int | None] = None
 
     def rows(self, space: Space, inputs: int, *, budget: int | None, seed: int) -> Rows:
         return whole_tests(shuffled(all_tests(space), seed), inputs, budget)

@@ -12,7 +12,7 @@ import numpy as np
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.tomography.plans.base import Rows, all_tests, of_order, random_order, shuffled, spendable
+from fieldcheck.tomography.plans.base import Adds, Rows, all_tests, of_order, random_order, shuffled, spendable
 
 UNIFORM = 8
 """Of so many rows in a space too large to touch, one is uniform over all tests; the others take an order first."""
@@ -31,8 +31,8 @@ class Spread:
     name: ClassVar[str] = "spread"
     title: ClassVar[str] = "Few inputs in many tests of all orders"
     paper: ClassVar[str] = "this project"
-    usual: ClassVar[int] = 20_000
-    """Inferences where nobody says how many."""
+    adds: ClassVar[Adds] = "rows"
+    usual: ClassVar[int | None] = 20_000
 
     def rows(self, space: Space, inputs: int, *, budget: int | None, seed: int) -> Rows:
         wanted = spendable(budget, space.size * inputs, default=self.usual)

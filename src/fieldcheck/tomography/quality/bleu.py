@@ -6,7 +6,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from fieldcheck.core.inputs import Kind
+from fieldcheck.tomography.quality.base import Needs, QualityScore
 
 ORDERS = 4
 """N-grams of one word up to so many count."""
@@ -98,3 +103,29 @@ _SMOOTHINGS: dict[Smoothing, Callable[[Counts], list[float]]] = {
     "add-one": _add_one,
     "halving": _halving,
 }
+
+
+class Bleu(QualityScore):
+    """BLEU of all texts together, against themselves clean."""
+
+    name: ClassVar[str] = "bleu"
+    title: ClassVar[str] = "BLEU of all texts"
+    paper: ClassVar[str] = "Papineni et al., ACL 2002"
+    needs: ClassVar[Needs] = "inputs"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"text"})
+
+    def score(self, clean: list[str], perturbed: list[str]) -> float:
+        return corpus_bleu(perturbed, clean)
+
+
+class SentenceBleu(QualityScore):
+    """Mean BLEU of texts one by one, against themselves clean."""
+
+    name: ClassVar[str] = "sentence-bleu"
+    title: ClassVar[str] = "BLEU text by text"
+    paper: ClassVar[str] = "Papineni et al., ACL 2002"
+    needs: ClassVar[Needs] = "inputs"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"text"})
+
+    def score(self, clean: list[str], perturbed: list[str]) -> float:
+        return float(np.mean([sentence_bleu(one, other) for one, other in zip(perturbed, clean, strict=True)]))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import numpy as np
 
 from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.inputs import Kind
 from fieldcheck.core.types import FloatArray
+from fieldcheck.tomography.quality.base import Needs, QualityScore
 
 
 def frechet(first: FloatArray, second: FloatArray) -> float:
@@ -34,3 +38,20 @@ def _moments(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     mean = rows.mean(axis=0)
     triangle = np.linalg.qr((rows - mean) / np.sqrt(len(rows) - 1), mode="r")
     return mean, np.asarray(triangle)
+
+
+class Fid(QualityScore):
+    """``frechet`` between the inputs and themselves, perturbed."""
+
+    name: ClassVar[str] = "fid"
+    title: ClassVar[str] = "Fréchet distance"
+    paper: ClassVar[str] = "Heusel et al., NeurIPS 2017"
+    needs: ClassVar[Needs] = "features"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"image", "text", "row"})
+    better: ClassVar[Literal["low", "high"]] = "low"
+    high: ClassVar[float] = np.inf
+    squared: ClassVar[bool] = True
+    caution: ClassVar[str] = "biased where there are few inputs: compare only scores of equally many"
+
+    def score(self, clean: FloatArray, perturbed: FloatArray) -> float:
+        return frechet(clean, perturbed)

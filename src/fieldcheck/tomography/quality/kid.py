@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import numpy as np
 
 from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.inputs import Kind
 from fieldcheck.core.types import FloatArray
+from fieldcheck.tomography.quality.base import Needs, QualityScore
 
 
 def kid(first: FloatArray, second: FloatArray, *, paired: bool) -> float:
@@ -37,3 +41,20 @@ def _apart(kernel: FloatArray) -> float:
     """Mean of a square matrix without its diagonal."""
     count = len(kernel)
     return float((kernel.sum() - np.trace(kernel)) / (count * (count - 1)))
+
+
+class Kid(QualityScore):
+    """``kid`` between the inputs and themselves, perturbed."""
+
+    name: ClassVar[str] = "kid"
+    title: ClassVar[str] = "Kernel inception distance"
+    paper: ClassVar[str] = "Bińkowski et al., ICLR 2018"
+    needs: ClassVar[Needs] = "features"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"image", "text", "row"})
+    usual: ClassVar[frozenset[Kind]] = frozenset({"image", "row"})
+    better: ClassVar[Literal["low", "high"]] = "low"
+    high: ClassVar[float] = np.inf
+    squared: ClassVar[bool] = True
+
+    def score(self, clean: FloatArray, perturbed: FloatArray) -> float:
+        return kid(clean, perturbed, paired=True)

@@ -14,9 +14,10 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.plans.base import count_of_order, space_filling
+from fieldcheck.tomography.quality.base import QualityScore
 from fieldcheck.tomography.quality.features import OnnxFeatures, View, hashed_tokens, of_model, pixels
 from fieldcheck.tomography.quality.grid_process import fit_grid, held_out
-from fieldcheck.tomography.quality.measures import Measure, measure_named
+from fieldcheck.tomography.quality.scores import score_for
 from fieldcheck.tomography.quality.token_models import TokenModel
 from fieldcheck.tomography.setup.executor import Executor, take
 
@@ -48,7 +49,7 @@ class Quality:
         What the scores looked at, which values are good, and how well they are predicted.
     """
 
-    measure: str
+    score: str
     predicted: FloatArray
     tests: IntArray
     measured: FloatArray
@@ -62,7 +63,7 @@ class Quality:
         with part.open("wb") as file:
             np.savez_compressed(
                 file, predicted=self.predicted.astype(np.float32), tests=self.tests, measured=self.measured,
-                measure=np.array(self.measure), error=np.array(self.error), notes=np.array(self.notes, dtype=np.str_),
+                score=np.array(self.score), error=np.array(self.error), notes=np.array(self.notes, dtype=np.str_),
             )  # fmt: skip
         os.replace(part, path)
         return path
@@ -72,7 +73,7 @@ class Quality:
         """What ``save`` wrote."""
         with np.load(Path(folder) / FILE, allow_pickle=False) as file:
             return cls(
-                measure=str(file["measure"]),
+                score=str(file["score"]),
                 predicted=file["predicted"].astype(np.float64),
                 tests=file["tests"],
                 measured=file["measured"],
@@ -84,7 +85,7 @@ class Quality:
 def measure_quality(
     executor: Executor,
     *,
-    measure: str = "auto",
+    score: str = "auto",
     features: str | Path | View = "auto",
     tests: int = 150,
     inputs: int = 100,
@@ -95,8 +96,8 @@ def measure_quality(
     The same inputs are perturbed in every test and compared with themselves, clean. Where the order of perturbations
     matters, they are applied in the order of the space.
 
-    measure
-        ``kid``, ``fid``, ``ssim`` for images, ``token-f1`` (as in BERTScore), ``bleu``, ``sentence-bleu`` for texts.
+    score
+        By name, as ``fieldcheck tomography list scores`` shows them; ``auto``: the usual one for this kind of data.
     features
         What ``kid`` and ``fid`` look at: ``model``, the last hidden layer of the model under test; ``pixels``; the
         path of an extractor in an ONNX file. What ``token-f1`` looks at: ``letters``, hashed n-grams of letters; the
@@ -106,12 +107,12 @@ def measure_quality(
         How many tests to measure: every order as many, as far as it has them, far from each other.
     """
     space = executor.space
-    chosen_measure = measure_named(measure, kind=executor.inputs.kind)
+    chosen_score = score_for(score, kind=executor.inputs.kind)
     _check_sizes(space, tests, inputs, len(executor.inputs))
-    view, said = _view(chosen_measure, features, executor)
+    view, said = _view(chosen_score, features, executor)
     chosen = over_orders(space, tests, seed=seed)
-    scores = _scores(executor, chosen_measure, view, chosen, inputs=_some(len(executor.inputs), inputs, seed))
-    return _predicted(space, chosen_measure, chosen, scores, said=said, seed=seed)
+    scores = _scores(executor, chosen_score, view, chosen, inputs=_some(len(executor.inputs), inputs, seed))
+    return _predicted(space, chosen_score, chosen, scores, said=said, seed=seed)
 
 
 def over_orders(space: Space, count: int, *, seed: int) -> IntArray:
@@ -140,13 +141,13 @@ def _check_sizes(space: Space, tests: int, inputs: int, available: int) -> None:
         raise SpaceError(f"quality on {min(inputs, available)} inputs", rule="two inputs or more")
 
 
-def _view(measure: Measure, features: str | Path | View, executor: Executor) -> tuple[View, str]:
-    """What the measure looks at, as a function of a batch and in words."""
-    if measure.needs == "inputs":
+def _view(score: QualityScore, features: str | Path | View, executor: Executor) -> tuple[View, str]:
+    """What the score looks at, as a function of a batch and in words."""
+    if score.needs == "inputs":
         return (lambda batch: batch), "the inputs themselves"
     if callable(features):
         return features, "features of a function of yours"
-    if measure.needs == "tokens":
+    if score.needs == "tokens":
         return _tokens(features)
     if features in ("auto", "model"):
         return of_model(executor)
@@ -174,7 +175,7 @@ def _some(available: int, count: int, seed: int) -> IntArray:
     return np.sort(np.argsort(words, kind="stable")[:count]).astype(np.int64)
 
 
-def _scores(executor: Executor, measure: Measure, view: View, tests: IntArray, *, inputs: IntArray) -> FloatArray:
+def _scores(executor: Executor, score: QualityScore, view: View, tests: IntArray, *, inputs: IntArray) -> FloatArray:
     """One per test. Neighbouring tests are perturbed together: they share their first perturbations."""
     clean = view(gather(executor.inputs, inputs))
     together = max(1, ROWS // len(inputs))
@@ -183,19 +184,21 @@ def _scores(executor: Executor, measure: Measure, view: View, tests: IntArray, *
         some = tests[first : first + together]
         batch, which = executor.perturbed(np.repeat(some, len(inputs)), np.tile(inputs, len(some)))
         seen = view(batch)
-        found += [measure.score(clean, take(seen, at)) for at in which.reshape(len(some), -1)]
+        found += [score.score(clean, take(seen, at)) for at in which.reshape(len(some), -1)]
     return np.array(found, dtype=np.float64)
 
 
-def _predicted(space: Space, measure: Measure, tests: IntArray, scores: FloatArray, *, said: str, seed: int) -> Quality:
+def _predicted(
+    space: Space, score: QualityScore, tests: IntArray, scores: FloatArray, *, said: str, seed: int
+) -> Quality:
     if not np.isfinite(scores).all():
-        raise SpaceError(f"{measure.name} is not finite for some tests", rule="features are finite numbers")
-    values = measure.smoothed(scores)
-    meaning = f"{measure.name} of {said}; {measure.better} values mean plausible inputs"
-    notes = tuple(filter(None, (meaning, measure.caution)))
+        raise SpaceError(f"{score.name} is not finite for some tests", rule="features are finite numbers")
+    values = score.smoothed(scores)
+    meaning = f"{score.name} of {said}; {score.better} values mean plausible inputs"
+    notes = tuple(filter(None, (meaning, score.caution)))
     if len(tests) == space.size:
-        return Quality(measure.name, scores, tests, scores, float("nan"), (*notes, "every test was measured"))
-    error = float(np.abs(measure.back(held_out(space, tests, values, seed=seed)) - scores).mean())
+        return Quality(score.name, scores, tests, scores, float("nan"), (*notes, "every test was measured"))
+    error = float(np.abs(score.back(held_out(space, tests, values, seed=seed)) - scores).mean())
     spread = float(np.abs(scores - np.median(scores)).mean())
     notes += (f"{len(tests)} tests measured; held-out mean absolute error {error:.3g}, of a constant {spread:.3g}",)
-    return Quality(measure.name, measure.back(fit_grid(space, tests, values).everywhere()), tests, scores, error, notes)
+    return Quality(score.name, score.back(fit_grid(space, tests, values).everywhere()), tests, scores, error, notes)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.inputs import Kind
 from fieldcheck.core.types import FloatArray
+from fieldcheck.tomography.quality.base import Needs, QualityScore
 
 WINDOW, SIGMA = 11, 1.5
 
@@ -61,3 +63,17 @@ def _smooth(images: FloatArray, weights: FloatArray) -> FloatArray:
         shifted = (images.take(range(at, at + places), axis=axis) for at in range(len(weights)))
         images = np.asarray(sum(weight * part for weight, part in zip(weights, shifted, strict=True)))
     return images
+
+
+class Ssim(QualityScore):
+    """Mean ``ssim`` of images and themselves, perturbed."""
+
+    name: ClassVar[str] = "ssim"
+    title: ClassVar[str] = "Structural similarity"
+    paper: ClassVar[str] = "Wang et al., IEEE TIP 2004"
+    needs: ClassVar[Needs] = "inputs"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"image"})
+    low: ClassVar[float] = -1.0
+
+    def score(self, clean: Any, perturbed: Any) -> float:
+        return float(ssim(clean, perturbed).mean())

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
+from fieldcheck.core.inputs import Kind
 from fieldcheck.core.types import FloatArray
+from fieldcheck.tomography.quality.base import Needs, QualityScore
 
 
 def token_f1(candidate: FloatArray, reference: FloatArray) -> float:
@@ -29,3 +33,17 @@ def unit(rows: FloatArray) -> FloatArray:
     """Rows scaled to length 1; rows of zeros stay."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), dtype=np.float64)
+
+
+class TokenF1(QualityScore):
+    """Mean ``token_f1`` of texts and themselves, perturbed."""
+
+    name: ClassVar[str] = "token-f1"
+    title: ClassVar[str] = "F1 of matched tokens"
+    paper: ClassVar[str] = "Zhang et al., BERTScore, ICLR 2020"
+    needs: ClassVar[Needs] = "tokens"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"text"})
+    usual: ClassVar[frozenset[Kind]] = frozenset({"text"})
+
+    def score(self, clean: list[FloatArray], perturbed: list[FloatArray]) -> float:
+        return float(np.mean([token_f1(one, other) for one, other in zip(perturbed, clean, strict=True)]))

@@ -8,7 +8,6 @@ import numpy as np
 
 from fieldcheck.core.space import Outcomes
 from fieldcheck.core.types import FloatArray
-from fieldcheck.tomography.plans import Full, Ordered, Pairs, Random, Spread
 from fieldcheck.tomography.runs.schedule import MOST, Schedule
 from fieldcheck.tomography.runs.stopping import width_of
 
@@ -91,14 +90,14 @@ class _Seen:
 def _unspent(schedule: Schedule, seen: _Seen) -> str:
     if schedule.budget is None or seen.rows >= schedule.budget:
         return ""
-    by_test = isinstance(schedule.plan, Ordered | Random)
+    by_test = schedule.plan.adds == "tests"
     if seen.whole and (not by_test or seen.tests == schedule.space.size):
         return f"{_each(seen.tests)} ran on all {schedule.inputs:,} inputs"
     if schedule.rule is not None:
         return "the rule was content before"
     if by_test:
         return f"they do not pay for one more test on all {schedule.inputs:,} inputs"
-    if isinstance(schedule.plan, Pairs | Full):
+    if schedule.plan.adds == "inputs":
         return f"one more input takes {seen.rows // seen.inputs:,}, one in each test"
     return "the plan has no more rows"
 
@@ -116,7 +115,7 @@ def _reached(schedule: Schedule, outcomes: Outcomes, seen: _Seen) -> Reached | N
 def _why(schedule: Schedule, seen: _Seen, widths: FloatArray, wanted: float) -> str:
     if schedule.budget is not None and seen.rows >= schedule.budget:
         return f"the {schedule.budget:,} inferences were spent"
-    if not isinstance(schedule.plan, Spread):
+    if schedule.plan.adds != "rows":
         return "the plan has no more rows"
     if widths.mean() <= wanted:
         return "a spread plan stops by the average"

@@ -16,9 +16,8 @@ from fieldcheck.core.errors import BudgetError, SpaceError
 from fieldcheck.core.rng import ItemStreams, stream
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
-from fieldcheck.tomography.plans import Spread
 from fieldcheck.tomography.plans.base import Plan, Rows, joined
-from fieldcheck.tomography.runs.stopping import NarrowInterval, Stopping, reached, width_of, with_width
+from fieldcheck.tomography.runs.stopping import Stopping, width_of, with_width
 
 FIRST = 4_000
 """Rows before the bands of a spread plan are looked at for the first time."""
@@ -97,16 +96,21 @@ class Schedule:
 
     def half_widths(self, outcomes: Outcomes) -> FloatArray:
         """What the rule looks at by now: of the bands of a spread plan, else of the interval of each test that ran."""
-        if isinstance(self.plan, Spread) and self.bands is not None:
+        if self._drawn and self.bands is not None:
             return self.bands(outcomes)
         by_test = _by_test(np.unique(outcomes.tests), outcomes)
-        return np.array([reached(self.rule, held, self.inputs) for held in by_test])
+        return np.array([math.nan if self.rule is None else self.rule.reached(held, self.inputs) for held in by_test])
+
+    @property
+    def _drawn(self) -> bool:
+        """Whether rows are drawn one by one, all over the space."""
+        return self.plan.adds == "rows"
 
     def _round(self, outcomes: Outcomes) -> tuple[Rows, int]:
         """The rows of the round that is under way, and how many rows came before it."""
         if self.rule is None:
             return self._fixed, 0
-        return self._widening(outcomes) if isinstance(self.plan, Spread) else self._narrowing(outcomes, self.rule)
+        return self._widening(outcomes) if self._drawn else self._narrowing(outcomes, self.rule)
 
     @cached_property
     def _fixed(self) -> Rows:
@@ -122,7 +126,7 @@ class Schedule:
 
     def _planned(self, budget: int | None) -> Rows:
         """Rows of the plan that the budget pays for, those that run in several orders counted as often."""
-        if budget is None or not self.ordered or isinstance(self.plan, Spread):
+        if budget is None or not self.ordered or self._drawn:
             return self._rows(budget)
         try:
             return self._rows(bisect_right(range(1, budget + 1), budget, key=self._runs))
@@ -145,7 +149,7 @@ class Schedule:
 
     def _arranged(self, rows: Rows) -> Rows:
         """In the order in which they are run; where the order of perturbations matters, once for each."""
-        if isinstance(self.plan, Spread):
+        if self._drawn:
             return rows
         rows = _by_blocks(rows, self.chunk)
         return rows.repeated(self._variants(rows)) if self.ordered else rows
@@ -199,7 +203,7 @@ class Schedule:
 
     def _widening(self, outcomes: Outcomes) -> tuple[Rows, int]:
         """Each round of a spread plan adds half of what was there, until the bands are narrow enough."""
-        if not isinstance(self.rule, NarrowInterval) or self.bands is None:
+        if self.rule is None or not self.rule.of_bands or self.rule.width is None or self.bands is None:
             raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
         begun, number, wanted = 0, 0, FIRST
         while begun < self.most:
@@ -237,7 +241,7 @@ class Schedule:
 
     def _arrangements(self, rows: Rows, begun: int) -> IntArray:
         """The rank of each row's order of perturbations: a random one in a spread plan, else one after the other."""
-        if not isinstance(self.plan, Spread):
+        if not self._drawn:
             return self._enumerated[begun : begun + len(rows)]
         draws = ItemStreams.of(self.seed, "arrangement", np.arange(begun, begun + len(rows)), 0)
         keys = np.where(self.space.severities(rows.tests) > 0, draws.uniforms(len(self.space.axes)), 2.0)

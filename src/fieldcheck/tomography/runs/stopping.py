@@ -16,19 +16,33 @@ from fieldcheck.tomography.surrogates import anytime_interval, measured_interval
 
 @runtime_checkable
 class Stopping(Protocol):
-    """A rule."""
+    """A rule.
+
+    of_bands
+        Whether its width can also be asked of the bands of a surrogate, in a plan whose rows are drawn.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
+    of_bands: ClassVar[bool]
 
     @property
     def batch(self) -> int:
         """Inputs between two looks."""
         ...
 
+    @property
+    def width(self) -> float | None:
+        """The half-width that it waits for; None where it waits for something else."""
+        ...
+
     def enough(self, held: FloatArray, population: int) -> bool:
         """Whether to stop after these outcomes (1.0 where the check held) of inputs of ``population`` in all."""
+        ...
+
+    def reached(self, held: FloatArray, population: int) -> float:
+        """The half-width by now; nan where it waits for something else."""
         ...
 
 
@@ -42,6 +56,7 @@ class NarrowInterval:
     name: ClassVar[str] = "half-width"
     title: ClassVar[str] = "Half-width of Wilson's interval"
     paper: ClassVar[str] = "Wilson, JASA 1927"
+    of_bands: ClassVar[bool] = True
 
     width: float = 0.02
     level: float = 0.95
@@ -67,6 +82,7 @@ class Sequence:
     name: ClassVar[str] = "sequence"
     title: ClassVar[str] = "Half-width of a confidence sequence"
     paper: ClassVar[str] = "Waudby-Smith and Ramdas, NeurIPS 2020"
+    of_bands: ClassVar[bool] = False
 
     width: float = 0.02
     level: float = 0.95
@@ -95,6 +111,8 @@ class Published:
     name: ClassVar[str] = "published"
     title: ClassVar[str] = "Stable batch accuracies"
     paper: ClassVar[str] = "Arif et al., TestifAI, ICSE 2026, algorithm 1"
+    of_bands: ClassVar[bool] = False
+    width: ClassVar[None] = None
 
     batch: int = 100
     window: int = 3
@@ -105,6 +123,9 @@ class Published:
         accuracies = held[: batches * self.batch].reshape(batches, self.batch).mean(axis=1)
         changes = np.abs(np.diff(accuracies))[-self.window :]
         return len(changes) == self.window and bool(np.all(changes < self.delta))
+
+    def reached(self, held: FloatArray, population: int) -> float:
+        return math.nan
 
 
 registry: Registry[Stopping] = Registry(
@@ -120,17 +141,12 @@ registry: Registry[Stopping] = Registry(
 
 def width_of(rule: Stopping | None) -> float | None:
     """The half-width that a rule waits for; None where it waits for something else."""
-    return rule.width if isinstance(rule, NarrowInterval | Sequence) else None
-
-
-def reached(rule: Stopping | None, held: FloatArray, population: int) -> float:
-    """The half-width of a test by now; nan where the rule waits for something else."""
-    return rule.reached(held, population) if isinstance(rule, NarrowInterval | Sequence) else math.nan
+    return None if rule is None else rule.width
 
 
 def with_width(rule: Stopping, width: float | None) -> Stopping:
     """The same rule, waiting for another half-width."""
-    return replace(rule, width=width) if isinstance(rule, NarrowInterval | Sequence) and width is not None else rule
+    return rule if rule.width is None or width is None else replace(rule, width=width)  # type: ignore[type-var]
 
 
 def inputs_used(rule: Stopping, held: FloatArray) -> int:

@@ -6,26 +6,40 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Space
+from fieldcheck.models import Opening, Preparation
+from fieldcheck.sources.inputs.options import Wanted
 
 T = TypeVar("T")
+
+
+OPENING, PREPARATION, READING = (
+    {one.name: hints[one.name] for one in fields(kind) if one.name not in but}
+    for kind, hints, but in (
+        (Opening, get_type_hints(Opening), {"trust"}),
+        (Preparation, get_type_hints(Preparation), set()),
+        (Wanted, get_type_hints(Wanted), {"part", "label_required"}),
+    )
+)
+"""How a model is opened, how inputs are prepared for it and how data are read, with types: the options of ``predict``.
+Trust is for the one who runs the file to give, not for the one who wrote it."""
 
 
 KEYS: dict[str, frozenset[str]] = {
     "": frozenset(
         {"seed", "ordered", "surrogate", "model", "data", "truth", "check", "plan", "quality", "perturbation"}
     ),
-    "model": frozenset({"file", "adapter", "task", "outputs", "scale", "layout", "batch"}),
-    "data": frozenset({"file", "kind", "label", "text", "id", "size", "limit"}),
+    "model": frozenset({"file", "batch", "classes", *OPENING, *PREPARATION}),
+    "data": frozenset({"file", "limit", *READING}),
     "truth": frozenset({"file", "perturbations"}),
     "check": frozenset({"kind", "tolerance", "function"}),
     "plan": frozenset({"kind", "inferences", "half_width", "stop", "share"}),
-    "quality": frozenset({"measure", "features", "tests", "inputs"}),
+    "quality": frozenset({"score", "features", "tests", "inputs"}),
     "perturbation": frozenset({"name", "levels", "apply", "words"}),
 }
 """By table of the file, what may be in it; "" is the file itself."""
@@ -133,6 +147,8 @@ def _recipe(table: Mapping[str, Any], place: Path, text: str) -> Recipe:
     for name in ("model", "data", "truth"):
         if parts[name] and not isinstance(parts[name].get("file"), str):
             raise SpaceError(f"{place}: [{name}] names no file", rule=f'[{name}] has file = "..."')
+    _check_types("model", parts["model"], {"classes": tuple[str, ...], **OPENING, **PREPARATION}, place)
+    _check_types("data", parts["data"], READING, place)
     _check_check(parts["check"], place)
     space = _space(table.get("perturbation", []), place)
     if space is None and not parts["truth"]:
@@ -166,6 +182,21 @@ def _check_keys(where: str, table: Mapping[str, Any], place: Path) -> None:
                 rule="there are: " + ", ".join(sorted(KEYS[where])),
                 hint=close[0] if close else "",
             )
+
+
+def _check_types(where: str, table: Mapping[str, Any], kinds: Mapping[str, Any], place: Path) -> None:
+    """Refuse what a table says in another kind of value; which words there are, those who read them know."""
+    for name in kinds.keys() & table.keys():
+        given, wanted = table[name], _kind(kinds[name])
+        if type(given) is not wanted or (wanted is list and not all(isinstance(one, str) for one in given)):
+            raise SpaceError(f"{place}: {name} = {given!r} in [{where}]", rule=f"{name} is {_KINDS[wanted]}")
+
+
+def _kind(hint: Any) -> type[Any]:
+    """The kind of value in TOML; words from a list are text."""
+    if getattr(hint, "__origin__", None) is tuple:
+        return list
+    return next((kind for kind in (bool, int) if kind in (hint, *get_args(hint))), str)
 
 
 def _check_check(check: Mapping[str, Any], place: Path) -> None:
@@ -211,4 +242,9 @@ def _value(table: Mapping[str, Any], name: str, kind: type[T], default: T, place
     return found
 
 
-_KINDS: dict[type[Any], str] = {int: "a whole number", str: "text in quotes", bool: "true or false"}
+_KINDS: dict[type[Any], str] = {
+    int: "a whole number",
+    str: "text in quotes",
+    bool: "true or false",
+    list: "a list of texts",
+}

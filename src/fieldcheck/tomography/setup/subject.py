@@ -21,7 +21,7 @@ from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.checks import against, label, tolerance
 from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond
-from fieldcheck.tomography.setup.space_file import Recipe
+from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, Recipe
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 Measure = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
@@ -119,7 +119,7 @@ def _model_digest(recipe: Recipe) -> str:
 def _settings(recipe: Recipe) -> str:
     """All that the file says of model, data and check, but where they are and what changes no outcome."""
     tables = [
-        {name: value for name, value in table.items() if name not in ("file", "batch")}
+        {name: value for name, value in table.items() if name not in ("file", "batch", "threads")}
         for table in (recipe.model, recipe.data, recipe.check)
     ]
     return json.dumps(tables, sort_keys=True, default=str)
@@ -145,18 +145,18 @@ def _hidden(opened: models.Opened) -> Respond | None:
 
 
 def _opening(recipe: Recipe, trust: bool) -> models.Opening:
-    given = {name: recipe.model[name] for name in ("adapter", "task", "outputs") if name in recipe.model}
+    given = {name: value for name, value in recipe.model.items() if name in OPENING}
     if recipe.check.get("kind") == "tolerance":
         given.setdefault("task", "regression")
     return models.Opening(**given, trust=trust)
 
 
 def _preparation(recipe: Recipe) -> models.Preparation:
-    return models.Preparation(**{name: recipe.model[name] for name in ("scale", "layout") if name in recipe.model})
+    return models.Preparation(**{name: value for name, value in recipe.model.items() if name in PREPARATION})
 
 
 def _inputs(recipe: Recipe) -> Inputs:
-    given = {name: recipe.data[name] for name in ("kind", "label", "text", "id", "size") if name in recipe.data}
+    given = {name: value for name, value in recipe.data.items() if name in READING}
     inputs = sources.open_inputs(recipe.data_source, **given)
     limit = int(recipe.data.get("limit", len(inputs)))
     if limit < 2:
@@ -181,7 +181,7 @@ def _checking(
     if opened.model.task != "classification":
         raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
     width = opened.model.respond(opened.steps(inputs.batch(0, 1))).outputs.shape[1]
-    names, _ = class_names(opened.model, [inputs], given=None, width=width)
+    names, _ = class_names(opened.model, [inputs], given=recipe.model.get("classes"), width=width)
     codes = as_codes(inputs.labels, names, where=inputs.name)
     return against(label, codes), codes, 1 / width
 

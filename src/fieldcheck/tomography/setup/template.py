@@ -34,7 +34,7 @@ inferences = 20000
 # share = 0.05           # of pairs: of the tests of orders 3 and 4, far from each other
 
 # [quality]              # how plausible perturbed inputs still are; then in queries: quality <= 0.06
-# measure = "{quality}"
+# score = "{quality}"
 # tests = 150            # measured; the others are predicted
 # inputs = 100
 """

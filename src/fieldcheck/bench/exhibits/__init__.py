@@ -1,0 +1,1 @@
+"""Tables and charts of a comparison beyond its rankings: one kind, one file."""

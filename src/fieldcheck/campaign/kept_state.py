@@ -1,0 +1,94 @@
+"""A state as text, and back: a campaign of many events is opened from it, and reads only those that came after."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, astuple
+from typing import Any
+
+from fieldcheck.campaign.settings import Place, Settings
+from fieldcheck.campaign.state import Annotation, Draw, Items, ItemState, Lease, State
+
+FORMAT = 1
+"""Of the text; one of another format is not read, and the events are."""
+
+
+def as_text(state: State) -> str:
+    """All that a state holds."""
+    record = {
+        "format": FORMAT,
+        "settings": state.settings.as_record(),
+        "number": state.number,
+        "changed": state.changed,
+        "items": [_row(item) for item in state.items.values()],
+        "draws": [asdict(draw) for draw in state.draws],
+        "seen": dict(state.seen),
+        "closed": state.closed,
+        "names": state.names,
+        "pools": [astuple(place) for place in state.pools],
+    }
+    return json.dumps(record, separators=(",", ":"))
+
+
+def from_text(text: str) -> State | None:
+    """The inverse of ``as_text``; None where another version wrote it."""
+    with _uncollected():
+        return _state(json.loads(text))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Hundreds of thousands of objects are made, and all stay: looking for garbage would take half of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _state(record: Mapping[str, Any]) -> State | None:
+    if record["format"] != FORMAT:
+        return None
+    return State(
+        settings=Settings.from_record(record["settings"]),
+        number=record["number"],
+        changed=record["changed"],
+        items=Items.of([_item(row) for row in record["items"]]),
+        draws=tuple(_draw(draw) for draw in record["draws"]),
+        seen=record["seen"],
+        closed=record["closed"],
+        names=tuple(record["names"]),
+        pools=tuple(Place(*place) for place in record["pools"]),
+    )
+
+
+def _row(item: ItemState) -> list[Any]:
+    """Most items have one label and nothing else: what is empty at the end is left out."""
+    said = [[astuple(one) for one in kind] for kind in (item.skips, item.flags, item.leases)]
+    labels = [(one.by, one.text, one.at, one.number, one.typed) for one in item.labels]
+    row = [item.id, item.position, item.standing, item.label, labels]
+    return [*row, *said] if any(said) else row
+
+
+def _item(row: Sequence[Any]) -> ItemState:
+    name, position, standing, label, labels, *said = row
+    skips, flags, leases = said or ((), (), ())
+    return ItemState(
+        name,
+        position,
+        tuple([Annotation(*one) for one in labels]),
+        tuple([Annotation(*one) for one in skips]),
+        tuple([Annotation(*one) for one in flags]),
+        tuple([Lease(*one) for one in leases]),
+        standing,
+        label,
+    )
+
+
+def _draw(record: dict[str, Any]) -> Draw:
+    return Draw(**{**record, "items": tuple(record["items"]), "warnings": tuple(record["warnings"])})
