@@ -49,8 +49,7 @@ for verb in (
     *(compare, reuse, bench, recommend),
 ):
     job = verb if verb in (demo, designs) else reads_files(verb)
-    app.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(job)
-    app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(verb)
+    app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(job)
 
 
 app.add_typer(tomography)
