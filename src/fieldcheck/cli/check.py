@@ -15,7 +15,7 @@ from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.campaigns import Labels, labels_of
 from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, LabelError
 
 
@@ -100,7 +100,7 @@ def _show(rulings: Sequence[Ruling], file: str, *, junit: Path | None, as_json: 
         show_json({"outcome": _worst(rulings), "checks": [ruling.to_dict() for ruling in rulings]})
     else:
         for ruling in rulings:
-            print(ruling.sentence())
+            say(ruling.sentence())
     if junit is not None:
         report.write_text(junit, report.junit_xml(_suite(file), rulings))
         tell(f"JUnit: {junit}")

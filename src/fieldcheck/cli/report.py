@@ -11,7 +11,7 @@ from fieldcheck import report as pages
 from fieldcheck.accuracy.assessment.requirement import Target
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.check import targets_of
-from fieldcheck.cli.show import show_json
+from fieldcheck.cli.show import say, show_json
 from fieldcheck.core.errors import FieldcheckError
 
 
@@ -44,7 +44,7 @@ def report(
     if as_json:
         show_json({"report": str(written), "bytes": written.stat().st_size})
     else:
-        print(f"report: {out}")
+        say(f"report: {out}")
 
 
 def _target(**wanted: float | None) -> Target | None:

@@ -8,7 +8,7 @@ import typer
 
 from fieldcheck.cli import options
 from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
-from fieldcheck.cli.show import show_json
+from fieldcheck.cli.show import say, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, working
 from fieldcheck.cli.tomography.query import show_answer
 from fieldcheck.core.errors import SpaceError
@@ -43,7 +43,7 @@ def check(
         show_json({"verdict": WORDS[code], "min_robustness": min_robustness, **answer.to_dict()})
     else:
         bound = f"{answer.high:.1%} at most" if code == FAILED else f"{answer.low:.1%} at least"
-        print(f"{WORDS[code]}: {bound}, wanted {min_robustness:.1%}")
+        say(f"{WORDS[code]}: {bound}, wanted {min_robustness:.1%}")
         show_answer(answer)
     raise typer.Exit(code)
 
