@@ -26,6 +26,7 @@ from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.report import report
 from fieldcheck.cli.reuse import reuse
 from fieldcheck.cli.sample import sample
+from fieldcheck.cli.show import say
 from fieldcheck.cli.start import start
 from fieldcheck.cli.status import status
 from fieldcheck.cli.tomography import tomography
@@ -57,7 +58,7 @@ app.add_typer(tomography)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(" ".join(f"{name} {number}" for name, number in versions().items()))
+        say(" ".join(f"{name} {number}" for name, number in versions().items()))
         raise typer.Exit
 
 
