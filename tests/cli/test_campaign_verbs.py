@@ -223,7 +223,7 @@ def test_check_passes_fails_and_leaves_open(run: Run, labelled: Path) -> None:
     for code, bound in bounds.items():
         done = run("check", "c.db", "--min-accuracy", bound, "--junit", "j.xml", "--json")
         assert done.code == code
-        assert done.json["outcome"] == ["pass", "fail", "undecided"][code]
+        assert done.json["decision"] == ["passed", "failed", "undecided"][code]
         (case,) = Xml.parse("j.xml").getroot().iter("testcase")  # noqa: S314 -- our own
         assert [child.tag for child in case] == [elements[code]]
     assert done.json["checks"][0]["more_labels"] > 0
@@ -244,6 +244,15 @@ def test_check_reads_sheets_too(run: Run, tea: Path) -> None:
     fill(Path("sheet.csv"), truth_of(tea))
     assert run("check", "sheet.csv", "--min-accuracy", 0.01).code == 0
     assert run("check", "sheet.csv", "--min-accuracy", 0.999, "--sequential").code == 1
+
+
+def test_draws_with_replacement_cannot_be_checked_again_and_again(run: Run, tea: Path) -> None:
+    run("sample", tea, "--design", "srs:replace=yes", "--budget", 30, "--out", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea))
+    assert run("check", "sheet.csv", "--min-accuracy", 0.01).code == 0
+    done = run("check", "sheet.csv", "--min-accuracy", 0.01, "--sequential")
+    assert (done.code, done.out) == (3, "")
+    assert "srs without replacement" in done.err
 
 
 def test_a_check_that_cannot_be_done_is_an_error_in_junit(run: Run, tmp_path: Path) -> None:

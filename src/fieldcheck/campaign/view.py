@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
-from fieldcheck.accuracy.assessment.labelled import ALL_OR_NOTHING, Sheet
+from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
@@ -197,7 +197,7 @@ class CampaignView:
         if not (standing["skipped"] or standing["disputed"]):
             return None
         sheet, answers = self.sheet_of(state), self.answers_of(state)
-        whole = sheet.sample.estimator in ALL_OR_NOTHING
+        whole = sheet.sample.draws.needs_all
         wrong = None if self.settings.task == "regression" else 1.0
         return Nonresponse(
             count=standing["skipped"] + standing["disputed"],

@@ -26,9 +26,11 @@ from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.report import report
 from fieldcheck.cli.reuse import reuse
 from fieldcheck.cli.sample import sample
+from fieldcheck.cli.show import say
 from fieldcheck.cli.start import start
 from fieldcheck.cli.status import status
 from fieldcheck.cli.tomography import tomography
+from fieldcheck.cli.verb import reads_files
 from fieldcheck.cli.verify import verify
 from fieldcheck.core.versions import versions
 
@@ -47,7 +49,8 @@ for verb in (
     *(start, next_, import_, label, status, backup, verify, failures, report, check),
     *(compare, reuse, bench, recommend),
 ):
-    app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(verb)
+    job = verb if verb in (demo, designs) else reads_files(verb)
+    app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(job)
 
 
 app.add_typer(tomography)
@@ -55,7 +58,7 @@ app.add_typer(tomography)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(" ".join(f"{name} {number}" for name, number in versions().items()))
+        say(" ".join(f"{name} {number}" for name, number in versions().items()))
         raise typer.Exit
 
 

@@ -106,7 +106,7 @@ def test_on_paper_as_in_simulation(spec: str, make: Callable[[], fc.Pool], tmp_p
     on_paper = sheet.estimate(read_answers(path, sheet), read_pool(path, sheet))
     simulated = fc.assess(pool, spec, budget=BUDGET, seed=SEED)
     assert numbers(on_paper) == numbers(simulated)
-    assert sheet.sample.draws == BUDGET
+    assert len(sheet.sample) == BUDGET
 
 
 def test_waves_come_one_after_the_other() -> None:

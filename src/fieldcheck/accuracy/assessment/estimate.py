@@ -7,6 +7,7 @@ import math
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.diagnostics import small_sample_warning
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
@@ -54,7 +55,7 @@ def estimate(
         truth=truth,
         guarded=None if found.guarded is None else found.guarded.map(SCALES[metric].of),
         audit=None if math.isnan(found.audit) else SCALES[metric].of(found.audit),
-        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled, design)),
+        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled)),
         versions=versions(),
     )
 
@@ -63,8 +64,8 @@ def _named(frame: Frame) -> str:
     return "+".join(frame.auxiliary) or "none"
 
 
-def _few(labelled: Labelled, design: Design) -> tuple[str, ...]:
-    exact = design.name == "srs" or labelled.labels == labelled.sample.population
+def _few(labelled: Labelled) -> tuple[str, ...]:
+    exact = isinstance(labelled.sample.draws, EqualDraws) or labelled.labels == labelled.sample.population
     return () if exact else small_sample_warning(labelled.labels)
 
 

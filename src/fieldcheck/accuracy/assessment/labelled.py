@@ -9,7 +9,6 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, choose, frame_for
 from fieldcheck.accuracy.auxiliary import derived
@@ -24,10 +23,6 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, Loss, Task
 from fieldcheck.core.words import counted
-
-ALL_OR_NOTHING = frozenset({"rhc", "adaptive"})
-"""Estimators that cannot do without a label that was asked for."""
-
 
 FORMAT = 1
 """Of the record; a newer one is refused."""
@@ -177,7 +172,7 @@ class Sheet:
     @property
     def needs_pool(self) -> bool:
         """Whether the estimate predicts the rest of the pool, and so has to see it again."""
-        return self.sample.estimator == estimators.ModelAssisted.name
+        return self.sample.draws.needs_frame
 
     def _check_pool(self, pool: Pool) -> None:
         if derived.digest(pool, auxiliary_names(self.design, pool)) != self.pool_digest:
@@ -198,7 +193,7 @@ class Sheet:
         """
         at_draw, draws, warnings = self._labels(answers)
         lost = np.isinf(at_draw)
-        if lost.any() and self.sample.estimator in ALL_OR_NOTHING:
+        if lost.any() and self.sample.draws.needs_all:
             raise LabelError(
                 without_answer(self._lost(at_draw, draws), answers),
                 rule=f"{self.design.name} weighs its labels step by step, and is estimated from all of them or none",
@@ -288,11 +283,11 @@ class Sheet:
         missing = np.flatnonzero(np.isnan(at_draw))
         draws = len(at_draw) if not len(missing) else int(missing[0])
         gap = "" if not len(missing) else self.ids[self._place(int(missing[0]))]
-        if len(missing) and not (self.sample.prefix_valid and draws >= 2):
+        if len(missing) and not (self.sample.draws.prefix_valid and draws >= 2):
             raise LabelError(
                 f"{without_label(len(self.ids) - answers, len(self.ids))}, first '{gap}'",
                 rule="this technique is estimated from all its labels"
-                if not self.sample.prefix_valid
+                if not self.sample.draws.prefix_valid
                 else "a first estimate needs the first two labels of the list",
                 hint="label them, in the order of the list",
             )
@@ -311,7 +306,7 @@ class Sheet:
     def _unfinished(self) -> tuple[str, ...]:
         if self.sample.complete:
             return ()
-        left = counted(self.budget - self.sample.draws, "label of the budget is", "labels of the budget are")
+        left = counted(self.budget - len(self.sample), "label of the budget is", "labels of the budget are")
         return (
             f"{left} not asked for yet: this technique chooses the next items when it has seen these labels "
             "(fieldcheck sample --continue)",
@@ -334,7 +329,6 @@ def _check_record(record: Mapping[str, Any]) -> None:
             "ids": isinstance(ids, list) and all(isinstance(name, str) for name in ids),
             "items": len(set(items)) == len(ids) and all(0 <= item < sample["population"] for item in items),
             "predictions": predictions is None or len(predictions) == len(ids),
-            "per_draw": all(len(values) == len(items) for values in sample["per_draw"].values()),
         }.items()
         if not fits
     ]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.core.draws import Draws, EqualDraws, WaveDraws
 from fieldcheck.core.errors import PoolError, SampleError
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
 from fieldcheck.core.interval import Interval
@@ -318,18 +319,18 @@ Method = Callable[[Labelled, Cut, float], list[Part | None]]
 
 def method_of(labelled: Labelled) -> Method:
     """How slices of this sample are estimated; a sample for which that is not known is refused."""
-    methods: dict[str, Method] = {"model_assisted": _model_assisted, "mean": _simple_random}
-    if labelled.sample.estimator not in methods:
+    methods: dict[type[Draws], Method] = {WaveDraws: _model_assisted, EqualDraws: _simple_random}
+    if type(labelled.sample.draws) not in methods:
         raise SampleError(
             f"no slices from a sample with the estimator '{labelled.sample.estimator}'",
             rule="slices are known for waves and for simple random samples (srs)",
             hint="--design waves or --design srs for the next sample",
         )
-    return methods[labelled.sample.estimator]
+    return methods[type(labelled.sample.draws)]
 
 
 def _simple_random(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
-    overall = (float(labelled.losses.sum()) + 0.5) / (labelled.sample.draws + 1)
+    overall = (float(labelled.losses.sum()) + 0.5) / (len(labelled.sample) + 1)
     return [
         _simple_part(labelled, chosen.codes[labelled.sample.items] == code, int(size), level=level, overall=overall)
         for code, size in enumerate(chosen.sizes)
@@ -341,7 +342,7 @@ def _simple_part(labelled: Labelled, inside: Any, size: int, *, level: float, ov
     if not count:
         return None
     sample = labelled.sample
-    within = Sample(size, sample.items[inside], sample.estimator, constants=sample.constants)
+    within = Sample(size, sample.items[inside], sample.estimator, sample.draws)
     found = estimators.estimate(
         Labelled(within, labelled.losses[inside], labelled.failed[inside], labelled.task), level=level
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -10,8 +11,9 @@ from fieldcheck.accuracy.assessment.labelled import Sheet, without_label
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, draw
+from fieldcheck.accuracy.comparison.disagreements import RULE, Contest, Drawn, draw
 from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.label import Label
 from fieldcheck.core.measures import refuse_outcomes
@@ -142,19 +144,19 @@ def _sample(contest: Contest, drawn: Drawn) -> Sample:
         contest.population,
         contest.items[drawn.items],
         ESTIMATOR,
-        constants={
-            "wave_sizes": np.array(drawn.sizes, dtype=np.float64),
-            "beliefs": np.concatenate([np.zeros(0), *drawn.beliefs]),
-        },
+        WaveDraws(
+            wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
+            sizes=drawn.sizes,
+            beliefs=drawn.beliefs,
+            **asdict(RULE),
+        ),
         complete=drawn.complete,
-        prefix_valid=True,
     )
 
 
 def _drawn(contest: Contest, sheet: Sheet) -> Drawn:
-    sizes = tuple(int(size) for size in sheet.sample.constants["wave_sizes"])
-    beliefs = np.split(sheet.sample.constants["beliefs"], len(sizes)) if sizes else []
-    return Drawn(_places(contest, sheet), sizes, tuple(beliefs), sheet.sample.complete)
+    draws = sheet.sample.drawn_as(WaveDraws)
+    return Drawn(_places(contest, sheet), draws.sizes, draws.beliefs, sheet.sample.complete)
 
 
 def _places(contest: Contest, sheet: Sheet) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import takewhile
 
 import numpy as np
@@ -14,6 +14,7 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.comparison.reuse import (
     DESIGN,
+    RULE,
     Carried,
     TopUp,
     draw_top_up,
@@ -24,6 +25,7 @@ from fieldcheck.accuracy.comparison.reuse import (
     require_unseen,
     risk_of,
 )
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
@@ -69,9 +71,15 @@ class Reused:
     def top_up(self, count: int, *, seed: int, pool_file: str = "") -> Sheet:
         """The sheet of further items to label."""
         top = draw_top_up(frame_of(self.pool), self.carried, count, seed=seed)
-        constants = {"belief": top.belief.as_row(), "carried": self.carried.items.astype(np.float64)}
+        draws = WaveDraws(
+            wave=np.zeros(len(top.items), dtype=np.int64),
+            sizes=(len(top.items),),
+            beliefs=(top.belief.as_row(),),
+            **asdict(RULE),
+            before=self.carried.items,
+        )
         return Sheet(
-            sample=Sample(len(self.pool), top.items, ESTIMATOR, constants=constants, prefix_valid=True),
+            sample=Sample(len(self.pool), top.items, ESTIMATOR, draws),
             design=build_design(DESIGN),
             budget=count,
             seed=seed,
@@ -106,14 +114,15 @@ class Reused:
         return explained(fit, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
 
     def _drawn(self, top: Sheet) -> TopUp:
-        same = top.sample.estimator == ESTIMATOR and top.pool_digest == self._digest()
-        if not same or not np.array_equal(top.sample.constants["carried"], self.carried.items):
+        draws = top.sample.draws
+        mine = isinstance(draws, WaveDraws) and np.array_equal(draws.before, self.carried.items)
+        if not isinstance(draws, WaveDraws) or not mine or top.pool_digest != self._digest():
             raise SampleError(
                 "this top-up was not drawn for these labels and this pool",
                 rule="a top-up belongs to the old labels, and the new predictions, that it was drawn with",
                 hint="the file that `fieldcheck reuse --top-up` wrote; old sheet and new pool as they were then",
             )
-        return TopUp(top.sample.items, risk_of(frame_of(self.pool)).belief(top.sample.constants["belief"]))
+        return TopUp(top.sample.items, risk_of(frame_of(self.pool)).belief(draws.beliefs[0]))
 
     def _digest(self) -> str:
         return derived.digest(self.pool, auxiliary_names(build_design(DESIGN), self.pool))
@@ -142,7 +151,7 @@ def _left(losses: FloatArray, asked: int) -> tuple[str, ...]:
 
 
 def _check_sheet(sheet: Sheet) -> None:
-    if sheet.sample.estimator == ESTIMATOR or sheet.design.name not in (DESIGN, "srs"):
+    if not sheet.sample.draws.reusable:
         raise SampleError(
             f"labels of this sheet, drawn by '{sheet.design.name}' for '{sheet.sample.estimator}', cannot be re-used",
             rule="re-use needs the chance of every item of the pool to be drawn: designs waves and srs",
