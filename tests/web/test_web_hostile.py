@@ -11,7 +11,9 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.web import create_app
 
-EVIL = "\x1b]0;x\x07\"'></script></style></title></textarea><fc-evil onfcevil=1>{{7*7}}"
+RUN = "\"'></script></style></title></textarea><fc-evil onfcevil=1>{{7*7}}"
+
+EVIL = f"\x1b]0;x\x07{RUN}"
 
 STREAMS = {"/api/events"}
 
@@ -35,8 +37,8 @@ def test_no_address_makes_an_element_of_what_others_wrote(tmp_path: Path) -> Non
         metadata={"text": [EVIL] * 20, EVIL: [EVIL] * 20},
     )
     with Campaign.create(tmp_path / "c.db", pool, budget=5, design="srs", title=EVIL) as campaign:
-        item = campaign.ask(n=1, by=EVIL)[0]
-        campaign.tell(item, f"{EVIL}1", by=EVIL)
+        item = campaign.ask(n=1, by=RUN)[0]
+        campaign.tell(item, f"{EVIL}1", by=RUN)
         app = create_app(campaign)
         client = TestClient(app, base_url="http://127.0.0.1")
         paths = [route.path for route in app.routes if "GET" in getattr(route, "methods", ())]  # type: ignore[attr-defined]
