@@ -12,6 +12,7 @@ import typer
 
 from fieldcheck.campaign.stores import back_up, is_address, open_store
 from fieldcheck.cli import campaigns
+from fieldcheck.cli.show import say
 from fieldcheck.core.errors import FieldcheckError
 
 
@@ -32,8 +33,8 @@ def backup(
         raise FieldcheckError(f"{target} is there already", rule="a backup is not written over", hint="--force")
     with contextlib.closing(open_store(storage)) as store:
         count = back_up(store, target)
-    print(f"{target}: {count:,} events, checked")
-    print(f"to check it again: fieldcheck verify {shlex.quote(str(target))}")
+    say(f"{target}: {count:,} events, checked")
+    say(f"to check it again: fieldcheck verify {shlex.quote(str(target))}")
 
 
 def _default(storage: str) -> Path:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from fieldcheck.campaign.verification import Finding, Verification
 from fieldcheck.campaign.verification import verify as verify_campaign
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.exit_codes import FAILED, PASSED
-from fieldcheck.cli.show import show_facts, show_json
+from fieldcheck.cli.show import console_for_lines, show_facts, show_json
+from fieldcheck.core.requirement import EXIT_CODES
 
 
 def verify(
@@ -29,12 +28,12 @@ def verify(
     if as_json:
         show_json(_as_dict(found))
     else:
-        console = Console(highlight=False, soft_wrap=True)
+        console = console_for_lines()
         title = "holds" if found.holds else "DOES NOT HOLD"
         console.print(f"[bold]{escape(storage.rpartition('@')[2])}[/bold]: {title}")
         facts = [(finding.name, _words(finding)) for finding in found.findings]
         show_facts(console, [*facts, *([("fingerprint", found.digest)] if found.digest else [])])
-    raise typer.Exit(PASSED if found.holds else FAILED)
+    raise typer.Exit(EXIT_CODES["passed" if found.holds else "failed"])
 
 
 def _words(finding: Finding) -> str:
