@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -20,19 +21,8 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.npz import read_npz
+from fieldcheck.sources.inputs.images import DEEP, MEDIA, decode
 from fieldcheck.sources.roles import RECOGNISED
-
-MEDIA = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".bmp": "image/bmp",
-    ".avif": "image/avif",
-}
-"""By suffix, the pictures that are shown. SVG is not among them: it can carry scripts."""
-
 
 FILE_COLUMNS = ("image", "image_path", "img", "path", "filepath", "file", "file_name", "filename")
 
@@ -48,6 +38,13 @@ SUSPICIONS = frozenset({*registry, Combined.name, Combined.published})
 
 HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
 """Columns, in small letters, that would give away the model's answer, its doubts, or the truth of some items."""
+
+
+MADE_BY_MODELS = re.compile(
+    r"p_.+|(y_?)?(prob|proba|probs|probability|probabilities|pred|preds|pred_probs?|predicted|prediction|hat|scores?|"
+    r"logits?|softmax|conf|confidence)([ _.:-].*)?"
+)
+"""Likewise, whatever a model's outputs are usually called: ``p_cat``, ``score``, ``logit_3``, ``Predicted Label``."""
 
 
 LONGEST_TEXT = 200_000
@@ -126,19 +123,28 @@ def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -
         return Content("image", name, pixels=_pixels(place, len(pool), position))
     found, note = _file(Path(place), pool, position) if place else (None, "")
     if found is not None and found.suffix.lower() in MEDIA:
-        return Content("image", name, path=found)
+        shown = MEDIA[found.suffix.lower()]
+        return Content("image", name, path=found) if shown else Content("image", name, pixels=_decoded(found, name))
     if found is not None:
         return Content("text", name, text=_read_text(found))
     return replace(_of_the_table(pool, position, hidden), note=note)
 
 
 def _of_the_table(pool: Pool, position: int, hidden: frozenset[str]) -> Content:
-    columns = {name: column for name, column in pool.columns.items() if _plain(name) not in hidden}
+    columns = {name: column for name, column in pool.columns.items() if not _is_hidden(name, pool, hidden)}
     texts = [name for name, column in columns.items() if _plain(name) in TEXT_COLUMNS and is_text(column)]
     if len(texts) == 1:
         return Content("text", pool.id_of(position), text=_text(value_at(columns[texts[0]], position)))
     pairs = tuple((name, _text(value_at(column, position))) for name, column in columns.items())
     return Content("row", pool.id_of(position), pairs=pairs)
+
+
+def _is_hidden(name: str, pool: Pool, hidden: frozenset[str]) -> bool:
+    """Whether a column would give away something; numbers under the name of a class are its probabilities."""
+    plain = _plain(name)
+    if plain in hidden or MADE_BY_MODELS.fullmatch(plain):
+        return True
+    return name in pool.classes and not is_text(pool.columns[name])
 
 
 def _plain(name: str) -> str:
@@ -245,6 +251,13 @@ def shades(image: npt.NDArray[Any], largest: float) -> npt.NDArray[np.uint8]:
         return image
     filled = np.nan_to_num(image.astype(np.float64), nan=0.0, posinf=largest, neginf=0.0)
     return np.rint(np.clip(filled / largest, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def _decoded(path: Path, name: str) -> npt.NDArray[np.uint8]:
+    """A file that browsers do not show."""
+    image = decode(path, name)
+    array = np.asarray(image if image.mode.startswith(DEEP) else image.convert("RGB"))
+    return shades(upright(array), max(float(array.max()), 1.0))
 
 
 def _png(pixels: npt.NDArray[np.uint8]) -> bytes:

@@ -61,9 +61,16 @@ def fixed(value: float, decimals: int) -> str:
     return minus(f"{value:,.{decimals}f}") if math.isfinite(value) else _not_finite(value)
 
 
-def percent(share: float, decimals: int = 1) -> str:
-    """A share as a percentage."""
-    return fixed(100 * share, decimals) + " %" if math.isfinite(share) else _not_finite(share)
+def percent(share: float, decimals: int | None = None) -> str:
+    """A share as a percentage: with one decimal, or with two digits of what is missing to 100 %, or to 0 %."""
+    if not math.isfinite(share):
+        return _not_finite(share)
+    return fixed(100 * share, _decimals(share) if decimals is None else decimals) + " %"
+
+
+def _decimals(share: float) -> int:
+    rest = 100 * min(abs(share), abs(1 - share))
+    return 1 if rest < 1e-9 else min(max(1, 1 - math.floor(math.log10(rest))), 6)
 
 
 def count(value: int) -> str:
