@@ -12,9 +12,9 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.web import create_app
 
-EVIL = "\x1b]0;x\x07\"'></script></style></title></textarea><fc-evil onfcevil=1>{{7*7}}"
-NAME = EVIL[EVIL.index("<") :]
-"""Of a person: control codes are refused there."""
+RUN = "\"'></script></style></title></textarea><fc-evil onfcevil=1>{{7*7}}"
+
+EVIL = f"\x1b]0;x\x07{RUN}"
 
 
 class Elements(HTMLParser):
@@ -38,8 +38,8 @@ def test_no_address_makes_an_element_of_what_others_wrote(tmp_path: Path) -> Non
     with ExitStack() as stack:
         campaign = Campaign.create(tmp_path / "c.db", pool, budget=5, design="srs", title=EVIL)
         stack.enter_context(campaign)
-        item = campaign.ask(n=1, by=NAME)[0]
-        campaign.tell(item, f"{EVIL}1", by=NAME)
+        item = campaign.ask(n=1, by=RUN)[0]
+        campaign.tell(item, f"{EVIL}1", by=RUN)
         app = create_app(campaign)
         paths = {path for path, methods in app.openapi()["paths"].items() if "get" in methods}
         assert {"/", "/desk", "/api/progress", "/api/desk/state", "/items/{position}"} <= paths

@@ -9,6 +9,7 @@ from fieldcheck.campaign.verification import Finding, Verification
 from fieldcheck.campaign.verification import verify as verify_campaign
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import console_for_lines, show_facts, show_json
+from fieldcheck.core.requirement import EXIT_CODES
 
 
 def verify(
@@ -32,7 +33,7 @@ def verify(
         console.print(f"[bold]{escape(storage.rpartition('@')[2])}[/bold]: {title}")
         facts = [(finding.name, _words(finding)) for finding in found.findings]
         show_facts(console, [*facts, *([("fingerprint", found.digest)] if found.digest else [])])
-    raise typer.Exit(0 if found.holds else 1)
+    raise typer.Exit(EXIT_CODES["passed" if found.holds else "failed"])
 
 
 def _words(finding: Finding) -> str:
