@@ -20,8 +20,7 @@ PATIENCE = 10.0
 
 
 SHARE = 9.0
-"""After a snapshot, its duration times this belongs to those who label: a tenth of the time goes into snapshots.
-With 3, those of a pool of a million took about half of the server's CPU (benchmarks/results/labelling_load.md)."""
+"""After a snapshot, its duration times this belongs to those who label: a tenth of the time goes into snapshots."""
 
 
 SHORTEST = 0.2
