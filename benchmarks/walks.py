@@ -77,20 +77,41 @@ def pool(seed: int, name: str = "pool") -> fc.Pool:
 
 
 def of_a_label(folder: Path) -> Walk:
-    """From the store to the estimate."""
+    """What one person told the store, to the estimate that another one sees."""
     items = pool(0)
-    fc.save(items, folder / "campaign.csv")
-    campaign = Campaign.create(folder / "campaign.db", folder / "campaign.csv", "waves", budget=60)
-    while waiting := campaign.next("Ada", 10):
+    fc.save(items, folder / "pool.csv")
+    with (
+        Campaign.create(folder / "campaign.db", folder / "pool.csv", "waves", budget=60) as one,
+        Campaign.open(folder / "campaign.db") as other,
+    ):
+        *waiting, last = one.ask("Ada", n=60)
         for item in waiting:
-            campaign.label(item, str(items.target[items.position_of([item])[0]]), "Ada")  # type: ignore[index]
-    campaign.disconnect()
-    again = Campaign.open(folder / "campaign.db")
-    with walking("a label: store to estimate") as walk:
-        again.refresh() if hasattr(again, "refresh") else None
-        again.view.estimate()
-    again.disconnect()
+            one.tell(item, truth_of(items, item), by="Ada")
+        other.refresh()
+        other.estimate()
+        one.tell(last, truth_of(items, last), by="Ada")
+        with walking("a label: store to estimate") as walk:
+            other.refresh()
+            other.estimate()
     return walk
+
+
+def of_a_campaign(folder: Path) -> Walk:
+    """A campaign that nobody has open: its file, its pool, its labels, the estimate."""
+    items = pool(0)
+    fc.save(items, folder / "pool.csv")
+    with Campaign.create(folder / "campaign.db", folder / "pool.csv", "waves", budget=60) as one:
+        for item in one.ask("Ada", n=60):
+            one.tell(item, truth_of(items, item), by="Ada")
+    with walking("a campaign: opened, pool read, estimated") as walk, Campaign.open(folder / "campaign.db") as other:
+        other.estimate()
+    return walk
+
+
+def truth_of(items: fc.Pool, item: str) -> str:
+    """The true class of an item."""
+    assert items.target is not None
+    return items.classes[int(items.target[items.position_of([item])[0]])]
 
 
 def of_a_table(folder: Path) -> Walk:
@@ -109,18 +130,17 @@ def of_a_comparison(folder: Path) -> Walk:
     return walk
 
 
-WALKS: tuple[Callable[[Path], Walk], ...] = (of_a_label, of_a_table, of_a_comparison)
+WALKS: tuple[Callable[[Path], Walk], ...] = (of_a_label, of_a_table, of_a_comparison, of_a_campaign)
 
 
 def walks() -> list[Walk]:
     """Each walked twice: the first time modules are loaded, the second time counts."""
-    found = []
-    for walk in WALKS:
-        for _ in range(2):
-            with tempfile.TemporaryDirectory() as folder:
-                last = walk(Path(folder))
-        found.append(last)
-    return found
+    return [[_walked(walk) for _ in range(2)][-1] for walk in WALKS]
+
+
+def _walked(walk: Callable[[Path], Walk]) -> Walk:
+    with tempfile.TemporaryDirectory() as folder:
+        return walk(Path(folder))
 
 
 def table(found: list[Walk]) -> str:
@@ -128,22 +148,60 @@ def table(found: list[Walk]) -> str:
     lines = [
         "# Walks",
         "",
-        "`python benchmarks/walks.py`: modules outside of `core` and `numerics` whose functions are called, and how often",
+        "`python benchmarks/walks.py`: modules outside of `core` and `numerics` that are called, and how often",
         "a folder is entered again that had been left. The figure is `docs/figures/walks.svg`.",
         "",
         "| walk | modules | returns | folders |",
         "|---|---|---|---|",
     ]
-    lines += [
-        f"| {walk.name} | {len(walk.counted)} | {walk.returns} | {len(set(walk.folders))} |" for walk in found
-    ]
+    lines += [f"| {walk.name} | {len(walk.counted)} | {walk.returns} | {len(set(walk.folders))} |" for walk in found]
     for walk in found:
         lines += ["", f"## {walk.name}", "", *(f"{at}. `{one}`" for at, one in enumerate(walk.counted, 1))]
     return "\n".join(lines) + "\n"
 
 
+LANES = {
+    "campaign": "#4477aa",
+    "accuracy": "#ee6677",
+    "sources": "#228833",
+    "tomography": "#ccbb44",
+    "files": "#66ccee",
+}
+"""Colours of folders (Tol's bright scheme, which the colour-blind can tell apart)."""
+
+
+def figure(found: list[Walk]) -> str:
+    """One row a walk, a box a module in the order of the first call, coloured by folder."""
+    rows = [row for at, walk in enumerate(found) for row in _drawn(walk, top=30 + 130 * at)]
+    legend = [
+        f'<rect x="{20 + 120 * at}" y="{130 * len(found) + 24}" width="12" height="12" fill="{colour}"/>'
+        f'<text x="{38 + 120 * at}" y="{130 * len(found) + 34}">{folder}</text>'
+        for at, (folder, colour) in enumerate(LANES.items())
+    ]
+    size = f'viewBox="0 0 960 {130 * len(found) + 50}" font-family="sans-serif" font-size="12"'
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *rows, *legend, "</svg>\n"])
+
+
+def _drawn(walk: Walk, *, top: int) -> Iterator[str]:
+    yield (
+        f'<text x="20" y="{top}" font-weight="bold">{walk.name}: {len(walk.counted)} modules, '
+        f"{walk.returns} returns</text>"
+    )
+    for at, module in enumerate(walk.counted):
+        x, y = 24 + 26 * at, top + 100
+        colour = LANES.get(module.split("/")[0], "#bbbbbb")
+        yield f'<rect x="{x - 8}" y="{y - 4}" width="16" height="8" fill="{colour}"/>'
+        yield f'<text transform="translate({x},{y - 8}) rotate(-55)" font-size="9">{_short(module)}</text>'
+
+
+def _short(module: str) -> str:
+    *folder, name = module.removesuffix("/__init__").split("/")
+    return "/".join((*folder[-1:], name))
+
+
 if __name__ == "__main__":
     result = walks()
-    print(table(result))
+    (HERE / "results" / "walks.md").write_text(table(result), encoding="utf-8")
+    (HERE.parent / "docs" / "figures" / "walks.svg").write_text(figure(result), encoding="utf-8")
     for one in result:
-        print(one.name, one.folders[:60])
+        print(f"{one.name}: {len(one.counted)} modules, {one.returns} returns: {' > '.join(one.folders)}")

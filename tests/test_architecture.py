@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -94,3 +95,11 @@ def test_every_folder_says_what_it_is() -> None:
         path for path in MODULES if path.name == "__init__.py" and not ast.get_docstring(ast.parse(path.read_text()))
     ]
     assert silent == []
+
+
+def test_walks_are_short() -> None:
+    """A label, a table and a comparison touch few modules above the ground, and hardly come back to a folder."""
+    found = {walk.name: walk for walk in runpy.run_path(str(CONTRACTS.parent / "benchmarks" / "walks.py"))["walks"]()}
+    for name in ("a label: store to estimate", "a table: CSV to first wave", "a comparison: two pools to statement"):
+        assert len(found[name].counted) <= 25, found[name].counted
+        assert found[name].returns <= 1, found[name].folders

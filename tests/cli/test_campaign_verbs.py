@@ -293,7 +293,7 @@ def test_without_a_budget_it_goes_on_until_somebody_stops(run: Run, tea: Path) -
 
 
 def test_several_labels_for_an_item(run: Run, tea: Path) -> None:
-    start(run, tea, "--labels-per-item", 2, "--classes", "coffee, water", budget=10)
+    start(run, tea, "--labels-per-item", 2, "--new-class", "coffee", "--new-class", "water", budget=10)
     truth = truth_of(tea)
     for name in ("Ada", "Bob"):
         run("next", "c.db", "-n", 10, "--by", name, "--out", f"{name}.csv")

@@ -199,7 +199,7 @@ def hostile(tmp_path: Path) -> Iterator[Campaign]:
     names = [f"{EVIL} {at}" for at in range(20)]
     pool = from_arrays(y_pred=[EVIL] * 20, ids=names, metadata={"text": [EVIL] * 20, EVIL: ["a", "b"] * 10}, name=EVIL)
     made = Campaign.create(
-        tmp_path / "<b>c.db", pool, "srs", budget=10, seed=1, title=EVIL, more_classes=["<i>other</i>"]
+        tmp_path / "<b>c.db", pool, "srs", budget=10, seed=1, title=EVIL, new_classes=["<i>other</i>"]
     )
     with made:
         for rank, name in enumerate(made.ask("<u>Ada", n=10)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import zipfile
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,13 @@ SUSPICIONS = frozenset({*registry, Combined.name, Combined.published})
 
 HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
 """Columns, in small letters, that would give away the model's answer, its doubts, or the truth of some items."""
+
+
+MADE_BY_MODELS = re.compile(
+    r"p_.+|(y_?)?(prob|proba|probs|probability|probabilities|pred|preds|pred_probs?|predicted|prediction|hat|scores?|"
+    r"logits?|softmax|conf|confidence)([ _.:-].*)?"
+)
+"""Likewise, whatever a model's outputs are usually called: ``p_cat``, ``score``, ``logit_3``, ``Predicted Label``."""
 
 
 LONGEST_TEXT = 200_000
@@ -122,12 +130,20 @@ def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -
 
 
 def _of_the_table(pool: Pool, position: int, hidden: frozenset[str]) -> Content:
-    columns = {name: column for name, column in pool.columns.items() if _plain(name) not in hidden}
+    columns = {name: column for name, column in pool.columns.items() if not _is_hidden(name, pool, hidden)}
     texts = [name for name, column in columns.items() if _plain(name) in TEXT_COLUMNS and is_text(column)]
     if len(texts) == 1:
         return Content("text", pool.id_of(position), text=_text(value_at(columns[texts[0]], position)))
     pairs = tuple((name, _text(value_at(column, position))) for name, column in columns.items())
     return Content("row", pool.id_of(position), pairs=pairs)
+
+
+def _is_hidden(name: str, pool: Pool, hidden: frozenset[str]) -> bool:
+    """Whether a column would give away something; numbers under the name of a class are its probabilities."""
+    plain = _plain(name)
+    if plain in hidden or MADE_BY_MODELS.fullmatch(plain):
+        return True
+    return name in pool.classes and not is_text(pool.columns[name])
 
 
 def _plain(name: str) -> str:

@@ -15,7 +15,6 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
 from fieldcheck.campaign.drawing import sample_of
 from fieldcheck.campaign.items import Content, content_of
-from fieldcheck.campaign.labels import meaning
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress, progress_of, reasons_of
@@ -23,7 +22,8 @@ from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, State
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label, Missing
+from fieldcheck.core.measures import offset
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
@@ -83,10 +83,7 @@ class CampaignView:
 
     def prediction_of(self, position: int) -> str | float | None:
         """What the model said about an item of the pool; None where only outcomes are known."""
-        if self.pool.predictions is None:
-            return None
-        said = self.pool.predictions[position]
-        return self.pool.classes[int(said)] if self.pool.task == "classification" else float(said)
+        return self.pool.prediction_at(position)
 
     def sheet(self) -> Sheet:
         """The sample so far as a labelling sheet: what slices, metrics and stop rules work on."""
@@ -98,7 +95,6 @@ class CampaignView:
 
     def _make_sheet(self, state: State) -> Sheet:
         positions = [item.position for item in state.items.values()]
-        known = self.pool.predictions is not None
         return Sheet(
             # Whether more is to come is said by the progress of the campaign, not by each of its estimates.
             sample=replace(sample_of(state.draws, len(self.pool)), complete=True),
@@ -109,7 +105,7 @@ class CampaignView:
             loss=self.settings.loss,
             threshold=self.settings.threshold,
             ids=tuple(state.items),
-            predictions=tuple(self.prediction_of(at) for at in positions) if known else None,  # type: ignore[misc]
+            predictions=None if self.pool.predictions is None else self.pool.predictions_at(positions),
             classes=self.settings.classes,
             pool_file=self.pool_place,
             pool_digest=self.settings.pool_digest,
@@ -117,24 +113,21 @@ class CampaignView:
             seen=state.seen,
         )
 
-    def answers(self) -> dict[str, SheetLabel]:
+    def answers(self) -> dict[str, Label]:
         """By id, what is settled: the label that counts, or that there is none.
 
         While people disagree about an item, it has none: that must not keep the others from being counted.
         """
         return dict(self.answers_of(self._log.refresh()))
 
-    def answers_of(self, state: State) -> Mapping[str, SheetLabel]:
+    def answers_of(self, state: State) -> Mapping[str, Label]:
         """The answers of a state."""
         return self._remembered("answers", state.changed, lambda: self._make_answers(state))
 
-    def _make_answers(self, state: State) -> Mapping[str, SheetLabel]:
-        classes = self.settings.classes
+    def _make_answers(self, state: State) -> Mapping[str, Label]:
         return {
-            item.id: SheetLabel(item.id, at, item.label, meaning(item.label, classes))
-            if item.standing == "labelled"
-            else SheetLabel(item.id, at, "skip", "lost" if item.done else "disputed")
-            for at, item in enumerate(state.items.values(), start=1)
+            item.id: item.label or Missing(disputed=not item.done)
+            for item in state.items.values()
             if item.done or item.standing == "disputed"
         }
 
@@ -176,18 +169,15 @@ class CampaignView:
         return self._remembered("failures", state.changed, lambda: self._make_failures(state))
 
     def _make_failures(self, state: State) -> list[Failure]:
-        labelled = (item for item in state.items.values() if item.standing == "labelled")
-        return [self._failure(item) for item in labelled if self._is_failure(item)]
+        labelled = ((item, item.label) for item in state.items.values() if item.label is not None)
+        return [self._failure(item, label) for item, label in labelled if self._is_failure(item, label)]
 
-    def _is_failure(self, item: ItemState) -> bool:
-        said = self.prediction_of(item.position)
-        if isinstance(said, float):
-            return abs(float(item.label) - said) > self.settings.threshold
-        return item.label == "wrong" if said is None else item.label != said
+    def _is_failure(self, item: ItemState, label: Label) -> bool:
+        return offset(label, self.prediction_of(item.position)) > self.settings.threshold
 
-    def _failure(self, item: ItemState) -> Failure:
-        first = next((label for label in item.labels if label.text == item.label), item.labels[0])
-        return Failure(item.id, item.position, item.label, self.prediction_of(item.position), first.by, first.at)
+    def _failure(self, item: ItemState, label: Label) -> Failure:
+        first = next((one for one in item.labels if one.label == label), item.labels[0])
+        return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
 
     def nonresponse(self, *, level: float = 0.95) -> Nonresponse | None:
         """What the items that have no label to count may do to the estimate; None where there are none."""

@@ -98,7 +98,7 @@ def _begin(
 
 def _go_on(models: Sequence[Pool], labels: Path, *, as_json: bool) -> None:
     sheet = read_sheet(labels)
-    answers = read_answers(labels, sheet)
+    answers = read_answers(labels, sheet, several_models=True)
     remarks = read_remarks(labels, sheet, models[0])
     after = continued(models, sheet, answers)
     write_sheet(after, labels, models[0], answers=answers, remarks=remarks)
@@ -116,7 +116,7 @@ def _tell_next(path: Path, files: str, ids: Sequence[str], *, as_json: bool) -> 
 
 def _judge(models: Sequence[Pool], labels: Path, *, level: float, as_json: bool) -> None:
     sheet = read_sheet(labels)
-    result = judged(models, sheet, read_answers(labels, sheet), level=level)
+    result = judged(models, sheet, read_answers(labels, sheet, several_models=True), level=level)
     _show(result, as_json=as_json)
     if not as_json and not sheet.sample.complete and not result.decided:
         print(f"for further items, once all are labelled: fieldcheck compare ... --labels {labels} --continue")

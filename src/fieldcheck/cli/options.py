@@ -179,6 +179,12 @@ def make_folder(path: Path | None) -> None:
         ) from None
 
 
+NewClasses = Annotated[
+    list[str] | None,
+    typer.Option("--new-class", metavar="NAME", help="A class that labels may name though the model never says it."),
+]
+
+
 def split_list(text: str) -> list[str]:
     """``a,b`` as two words."""
     return [word.strip() for word in text.split(",") if word.strip()]

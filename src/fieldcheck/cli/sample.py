@@ -35,6 +35,7 @@ def sample(
     show_predictions: Annotated[
         bool, typer.Option("--show-predictions", help="Show labellers what the model said (it biases them).")
     ] = False,
+    new_classes: options.NewClasses = None,
     loss: options.LossName = "squared",
     threshold: options.Threshold = None,
     activations: options.Activations = None,
@@ -49,7 +50,7 @@ def sample(
     matrix = options.load_activations(activations)
     if go_on:
         _refuse_new_settings(context)
-        old = read_sheet(out)
+        old = read_sheet(out).declaring(new_classes or ())
         answers = read_answers(out, old)
         remarks = read_remarks(out, old, items)
         sheet = old.continued(items, answers, activations=matrix)
@@ -67,7 +68,7 @@ def sample(
             activations=matrix,
             pool_file=str(pool),
             pool_options=options.pool_options(columns, task, shift, encoding),
-        )
+        ).declaring(new_classes or ())
     write_sheet(sheet, out, items, show_predictions=show_predictions, answers=answers, remarks=remarks)
     new = [name for name in sheet.ids if name not in answers]
     for note in (*items.notes, *sheet.sample.warnings):

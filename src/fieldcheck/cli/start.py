@@ -40,10 +40,7 @@ def start(
     labels_per_item: Annotated[
         int, typer.Option(min=1, help="From so many different people for each item; the majority counts.")
     ] = 1,
-    classes: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Further classes that labels may name, which the model does not know."),
-    ] = None,
+    new_classes: options.NewClasses = None,
     lease_minutes: Annotated[
         float, typer.Option(help="For so long an item is kept for whoever asked; for work with files, think of days.")
     ] = 10,
@@ -73,7 +70,7 @@ def start(
         title=title,
         labels_per_item=labels_per_item,
         lease_seconds=60 * lease_minutes,
-        more_classes=options.split_list(classes or ""),
+        new_classes=new_classes or (),
     )
     with campaign:
         for note in campaign.pool.notes:

@@ -1,15 +1,16 @@
-"""Labels that belong to items: with the true class, or value, any model can be judged."""
+"""From what a model said and a label to a loss."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fieldcheck.core.errors import LabelError, PoolError
-from fieldcheck.core.label import PLAIN, RIGHT, WRONG, SheetLabel, classification_losses, is_lost, regression_offsets
+from fieldcheck.core.errors import LabelError
+from fieldcheck.core.label import Label, Missing, Outcome, Score, TrueClass, Value, plain
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.core.types import FloatArray
 
 
 def failure_threshold(pool: Pool, given: float | None) -> float:
@@ -19,46 +20,36 @@ def failure_threshold(pool: Pool, given: float | None) -> float:
     return float(np.std(pool.predictions)) if pool.predictions is not None else 0.0
 
 
-def losses_of(
-    answers: Mapping[str, SheetLabel], ids: Sequence[str], pool: Pool, *, classes: Sequence[str]
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """Losses of this pool's model, one per id, and what to tell the user. nan: no label; infinite: cannot be labelled.
-
-    ids
-        Items of the pool.
-    classes
-        All that a label may name; others count as failures, and are named.
-    """
-    lost = {name for name in ids if name in answers and is_lost(answers[name], classes)}
-    at = [place for place, name in enumerate(ids) if name in answers and name not in lost]
-    given = [answers[ids[place]] for place in at]
-    said = predictions_at(pool, pool.position_of([ids[place] for place in at]))
-    losses = np.array([np.inf if name in lost else np.nan for name in ids])
-    if pool.task == "regression":
-        losses[at] = np.square(regression_offsets(given, [float(value) for value in said]))
-        return losses, ()
-    refuse_outcomes(given, classes)
-    losses[at], notes = classification_losses(given, [str(name) for name in said], classes)
-    return losses, notes
+def offset(label: Label, prediction: str | float | None) -> float:
+    """How far off the model is: 1.0 where it names another class; infinite where there is no label to be had."""
+    match label:
+        case Missing():
+            return math.inf
+        case Outcome(right):
+            return float(not right)
+        case TrueClass(name):
+            return float(plain(name) != plain(str(prediction)))
+        case Value(number):
+            return abs(number - float(prediction or 0.0))
+        case Score(number):
+            return 1.0 - number
 
 
-def predictions_at(pool: Pool, items: IntArray) -> tuple[str | float, ...]:
-    """What the model said about some items: names of classes, or values."""
-    if pool.predictions is None:
-        raise PoolError(f"'{pool.name}' has no predictions", rule="a label is compared with what the model said")
-    if pool.task == "regression":
-        return tuple(float(pool.predictions[item]) for item in items)
-    return tuple(pool.classes[int(pool.predictions[item])] for item in items)
+def losses_of(labels: Mapping[str, Label], ids: Sequence[str], pool: Pool) -> FloatArray:
+    """Losses of this pool's model, one per id: nan where there is no label, infinite where there is none to be had."""
+    at = [place for place, name in enumerate(ids) if name in labels]
+    said = pool.predictions_at(pool.position_of([ids[place] for place in at]).tolist())
+    losses = np.full(len(ids), np.nan)
+    losses[at] = [offset(labels[ids[place]], what) for place, what in zip(at, said, strict=True)]
+    return losses**2 if pool.task == "regression" else losses
 
 
-def refuse_outcomes(answers: Sequence[SheetLabel], classes: Sequence[str]) -> None:
-    """Refuse right and wrong: they judge one model, not the item."""
-    words = {answer.text.lower() for answer in answers}
-    if not words or not words <= (RIGHT | WRONG) - PLAIN or {name.lower() for name in classes} & words:
-        return
-    first = answers[0]
-    raise LabelError(
-        f"label '{first.text}' of item '{first.id}' on line {first.line} says whether one model was right",
-        rule="labels that serve several models, or a later version, are true classes",
-        hint="write the true class of every item",
-    )
+def refuse_outcomes(labels: Mapping[str, Label]) -> None:
+    """Refuse right and wrong: they are about one model, not about the item."""
+    item = next((item for item, label in labels.items() if isinstance(label, Outcome)), None)
+    if item is not None:
+        raise LabelError(
+            f"label '{labels[item]}' of item '{item}' says whether one model was right",
+            rule="labels that serve several models, or a later version, are true classes",
+            hint="write the true class of every item",
+        )

@@ -20,6 +20,8 @@ from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
+from fieldcheck.core.label import Outcome, TrueClass
+from fieldcheck.core.measures import offset
 from fieldcheck.core.words import count, counted, percent, short
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
@@ -240,16 +242,16 @@ def _telling_first(campaign: Campaign, found: Sequence[Failure]) -> list[Failure
 
 
 def _offset(failure: Failure) -> float:
-    return abs(float(failure.label) - float(failure.prediction or 0.0))
+    return offset(failure.label, failure.prediction)
 
 
 def _pair(failure: Failure) -> tuple[str, str]:
-    return failure.label, str(failure.prediction)
+    return str(failure.label), str(failure.prediction)
 
 
 def _confusions(found: Sequence[Failure]) -> Table | None:
     """What was taken for what; None for numbers, and where nothing is known but that it was wrong."""
-    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and one.label != "wrong")
+    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and isinstance(one.label, TrueClass))
     if not pairs:
         return None
     rows = tuple((truth, said, number) for (truth, said), number in pairs.most_common(CONFUSIONS))
@@ -275,10 +277,10 @@ def _gallery(campaign: Campaign, found: Sequence[Failure]) -> Gallery:
 
 def _card(campaign: Campaign, failure: Failure, *, room: int) -> Card:
     said = failure.prediction
-    truth = "not what the model said" if failure.label == "wrong" else failure.label
+    truth = "not what the model said" if failure.label == Outcome(right=False) else str(failure.label)
     facts = [("truth", truth), ("model", said)] if isinstance(said, str) else [("truth", truth)]
     if isinstance(said, float):
-        facts = [("truth", short(float(failure.label), 4)), ("model", short(said, 4))]
+        facts = [("truth", short(float(truth), 4)), ("model", short(said, 4))]
     card = Card(failure.item, tuple(facts))
     try:
         content = content_at(campaign, failure.item)

@@ -70,7 +70,7 @@ def assess(
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Repetition:
     """What a repetition of a comparison keeps.
 
     failures
@@ -97,13 +97,13 @@ def play(field: Field, design: Design, *, budget: int, seed: int) -> Labelled:
     return Labelled(sample, field.losses[sample.items], field.failed[sample.items], field.frame.task)
 
 
-def simulate(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Outcome:
+def simulate(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Repetition:
     """One campaign, as one point of a comparison."""
     labelled = play(field, design, budget=budget, seed=seed)
     found = estimators.estimate(labelled, level=level)
     interval = found.interval.map(lambda loss: on_scale(field.metric, loss))
     items = np.unique(labelled.sample.items)
-    return Outcome(
+    return Repetition(
         value=on_scale(field.metric, found.value),
         low=interval.low,
         high=interval.high,

@@ -83,7 +83,7 @@ def failures_csv(campaign: Campaign, failures: Iterable[Failure]) -> str:
     seen = {failure: _cells(campaign, content_at(campaign, failure.item)) for failure in failures}
     shown = list(dict.fromkeys(column for cells in seen.values() for column in cells))
     rows = (
-        [one.item, one.label, _blank(one.prediction), *(cells.get(c, "") for c in shown), one.by, when(one.at)]
+        [one.item, str(one.label), _blank(one.prediction), *(cells.get(c, "") for c in shown), one.by, when(one.at)]
         for one, cells in seen.items()
     )
     return as_csv(["id", "label", "prediction", *shown, "annotator", "labelled_at"], rows)

@@ -149,6 +149,22 @@ class Pool:
         """The positions of some ids, in the order asked for."""
         return identity.positions(self.ids, wanted, origin=self.origin)
 
+    def prediction_at(self, position: int) -> str | float | None:
+        """What the model said about an item: the name of a class, or a number; None where only outcomes are known."""
+        if self.predictions is None:
+            return None
+        said = self.predictions[position]
+        return self.classes[int(said)] if self.task == "classification" else float(said)
+
+    def predictions_at(self, positions: Iterable[int]) -> tuple[str | float, ...]:
+        """What the model said about some items, in the order asked for."""
+        found = [said for at in positions if (said := self.prediction_at(at)) is not None]
+        if self.predictions is None:
+            raise self.origin.error(
+                f"'{self.name}' has no predictions", rule="a label is compared with what the model said"
+            )
+        return tuple(found)
+
     @property
     def truth_known(self) -> bool:
         """True where every item has its truth: a campaign can be simulated."""
