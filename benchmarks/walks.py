@@ -20,6 +20,7 @@ import numpy as np
 import fieldcheck as fc
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.core.words import counted
 
 ROOT = Path(fc.__file__).parent
 HERE = Path(__file__).parent
@@ -172,26 +173,34 @@ LANES = {
 
 def figure(found: list[Walk]) -> str:
     """One row a walk, a box a module in the order of the first call, coloured by folder."""
-    rows = [row for at, walk in enumerate(found) for row in _drawn(walk, top=30 + 130 * at)]
+    rows = [row for at, walk in enumerate(found) for row in _drawn(walk, top=30 + 140 * at)]
     legend = [
-        f'<rect x="{20 + 120 * at}" y="{130 * len(found) + 24}" width="12" height="12" fill="{colour}"/>'
-        f'<text x="{38 + 120 * at}" y="{130 * len(found) + 34}">{folder}</text>'
+        f'<rect x="{20 + 120 * at}" y="{140 * len(found) + 24}" width="12" height="12" fill="{colour}"/>'
+        f'<text x="{38 + 120 * at}" y="{140 * len(found) + 34}">{folder}</text>'
         for at, (folder, colour) in enumerate(LANES.items())
     ]
-    size = f'viewBox="0 0 960 {130 * len(found) + 50}" font-family="sans-serif" font-size="12"'
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *rows, *legend, "</svg>\n"])
+    size = f'viewBox="0 0 1000 {140 * len(found) + 50}" font-family="sans-serif" font-size="12"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
+            '<rect width="100%" height="100%" fill="white"/>',
+            *rows,
+            *legend,
+            "</svg>\n",
+        ]
+    )
 
 
 def _drawn(walk: Walk, *, top: int) -> Iterator[str]:
     yield (
         f'<text x="20" y="{top}" font-weight="bold">{walk.name}: {len(walk.counted)} modules, '
-        f"{walk.returns} returns</text>"
+        f"{counted(walk.returns, 'return')}</text>"
     )
     for at, module in enumerate(walk.counted):
-        x, y = 24 + 26 * at, top + 100
+        x, y = 24 + 26 * at, top + 112
         colour = LANES.get(module.split("/")[0], "#bbbbbb")
         yield f'<rect x="{x - 8}" y="{y - 4}" width="16" height="8" fill="{colour}"/>'
-        yield f'<text transform="translate({x},{y - 8}) rotate(-55)" font-size="9">{_short(module)}</text>'
+        yield f'<text transform="translate({x},{y - 8}) rotate(-68)" font-size="9">{_short(module)}</text>'
 
 
 def _short(module: str) -> str:
@@ -204,4 +213,4 @@ if __name__ == "__main__":
     (HERE / "results" / "walks.md").write_text(table(result), encoding="utf-8")
     (HERE.parent / "docs" / "figures" / "walks.svg").write_text(figure(result), encoding="utf-8")
     for one in result:
-        print(f"{one.name}: {len(one.counted)} modules, {one.returns} returns: {' > '.join(one.folders)}")
+        print(f"{one.name}: {len(one.counted)} modules, {counted(one.returns, 'return')}: {' > '.join(one.folders)}")
