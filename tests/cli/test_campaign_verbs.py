@@ -245,6 +245,15 @@ def test_check_reads_sheets_too(run: Run, tea: Path) -> None:
     assert run("check", "sheet.csv", "--min-accuracy", 0.999, "--sequential").code == 1
 
 
+def test_draws_with_replacement_cannot_be_checked_again_and_again(run: Run, tea: Path) -> None:
+    run("sample", tea, "--design", "srs:replace=yes", "--budget", 30, "--out", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea))
+    assert run("check", "sheet.csv", "--min-accuracy", 0.01).code == 0
+    done = run("check", "sheet.csv", "--min-accuracy", 0.01, "--sequential")
+    assert (done.code, done.out) == (3, "")
+    assert "srs without replacement" in done.err
+
+
 def test_a_check_that_cannot_be_done_is_an_error_in_junit(run: Run, tmp_path: Path) -> None:
     done = run("check", "absent <&>.db", "--min-accuracy", 0.9, "--junit", "j.xml")
     assert (done.code, done.out) == (3, "")

@@ -168,7 +168,7 @@ def test_a_file_that_is_deleted_while_it_is_served(campaign: Path) -> None:
     assert "Traceback" not in errors
     assert "c.db.rescued" in errors
     with Campaign.open(campaign.with_name("c.db.rescued")) as rescued:
-        assert rescued.state.items[items[0]].label == "cat"
+        assert str(rescued.state.items[items[0]].label) == "cat"
 
 
 def test_a_port_in_use(campaign: Path, listening: int) -> None:

@@ -24,6 +24,7 @@ from fieldcheck.bench.signals import FailureCurve
 from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.versions import versions
+from fieldcheck.files.damage import decoding
 from fieldcheck.sources import load_pool
 
 
@@ -150,13 +151,9 @@ class Workshop:
         path = self.plan.activations.get(subject)
         if path is None:
             return None
-        try:
+        rule = f"activations of '{subject}': a .npy file with one row per item and one column per neuron"
+        with decoding(path, BenchError, rule=rule):
             loaded: npt.NDArray[Any] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise BenchError(
-                f"no activations of '{subject}' can be read from '{path}': {error}",
-                rule="a .npy file with one row per item and one column per neuron",
-            ) from error
         return loaded
 
     def _offset_bins(self, subject: str) -> OffsetBins | None:

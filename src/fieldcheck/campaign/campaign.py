@@ -32,7 +32,6 @@ from fieldcheck.campaign.view import CampaignView
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
-from fieldcheck.core.measures import failure_threshold
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
@@ -162,7 +161,7 @@ class Campaign:
             seed=seed,
             task=loaded.task,
             loss=loss,
-            threshold=failure_threshold(loaded, threshold) if loaded.task == "regression" else 0.5,
+            threshold=loaded.threshold(threshold),
             population=len(loaded),
             classes=all_classes(loaded, new_classes),
             labels_per_item=labels_per_item,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import zipfile
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -20,6 +19,8 @@ from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import read_npz
 from fieldcheck.sources.inputs.images import DEEP, MEDIA, decode
 from fieldcheck.sources.roles import RECOGNISED
 
@@ -218,11 +219,8 @@ def _changed(place: str) -> int:
 @lru_cache(maxsize=4)
 def _images(place: str, changed: int) -> tuple[npt.NDArray[Any], float]:
     """The images of a file, and the value that is shown as white; ``changed`` makes a new file be read anew."""
-    try:
-        found = _arrays(place)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputsError(f"{place} cannot be read: {error}", rule="arrays of numbers, not pickled") from None
-    images = next((array for array in found if _are_images(array)), None)
+    with decoding(place, InputsError, rule="arrays of numbers, not pickled"):
+        images = next((array for array in _arrays(place) if _are_images(array)), None)
     if images is None:
         raise InputsError(
             f"{place} holds no images", rule="an array of shape (items, height, width), with or without channels"
@@ -235,8 +233,7 @@ def _arrays(place: str) -> list[npt.NDArray[Any]]:
     """The array of a file, left on disk, or those of an archive."""
     if place.lower().endswith(".npy"):
         return [np.load(place, mmap_mode="r", allow_pickle=False)]
-    with open(place, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        return [archive[name] for name in archive.files]
+    return list(read_npz(place, InputsError).values())
 
 
 def upright(image: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -201,16 +201,16 @@ class _ItemsOnTheWay:
 class Draw:
     """What the design added at one go: the part of a ``Sample`` that is new.
 
-    items, per_draw
-        One per new draw. The rest is that of the whole sample so far.
+    items
+        One per new draw.
+    draws
+        How they were drawn, as a record; what is not of single draws is that of the whole sample so far.
     """
 
     items: tuple[int, ...]
     estimator: str
-    per_draw: Mapping[str, list[float]]
-    constants: Mapping[str, list[float]]
+    draws: Mapping[str, Any]
     complete: bool
-    prefix_valid: bool
     warnings: tuple[str, ...]
 
 
@@ -406,10 +406,8 @@ def draw_of(record: Mapping[str, Any]) -> Draw:
     return Draw(
         items=tuple(record["items"]),
         estimator=record["estimator"],
-        per_draw=record["per_draw"],
-        constants=record["constants"],
+        draws=record["draws"],
         complete=record["complete"],
-        prefix_valid=record["prefix_valid"],
         warnings=tuple(record["warnings"]),
     )
 

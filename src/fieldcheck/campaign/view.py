@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
-from fieldcheck.accuracy.assessment.labelled import ALL_OR_NOTHING, Sheet
+from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
@@ -23,7 +23,7 @@ from fieldcheck.campaign.state import ItemState, State
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
-from fieldcheck.core.measures import offset
+from fieldcheck.core.measures import label_losses
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
@@ -169,13 +169,13 @@ class CampaignView:
         return self._remembered("failures", state.changed, lambda: self._make_failures(state))
 
     def _make_failures(self, state: State) -> list[Failure]:
-        labelled = ((item, item.label) for item in state.items.values() if item.label is not None)
-        return [self._failure(item, label) for item, label in labelled if self._is_failure(item, label)]
+        sheet, items = self.sheet_of(state), list(state.items.values())
+        said = sheet.predictions or (None,) * len(items)
+        failed = sheet.measure.failed(label_losses(sheet.measure, said, [item.label for item in items]))
+        return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
-    def _is_failure(self, item: ItemState, label: Label) -> bool:
-        return offset(label, self.prediction_of(item.position)) > self.settings.threshold
-
-    def _failure(self, item: ItemState, label: Label) -> Failure:
+    def _failure(self, item: ItemState) -> Failure:
+        label = item.label or item.labels[0].label
         first = next((one for one in item.labels if one.label == label), item.labels[0])
         return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
 
@@ -186,7 +186,7 @@ class CampaignView:
         if not (standing["skipped"] or standing["disputed"]):
             return None
         sheet, answers = self.sheet_of(state), self.answers_of(state)
-        whole = sheet.sample.estimator in ALL_OR_NOTHING
+        whole = sheet.sample.draws.needs_all
         wrong = None if self.settings.task == "regression" else 1.0
         return Nonresponse(
             count=standing["skipped"] + standing["disputed"],

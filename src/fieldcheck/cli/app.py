@@ -28,6 +28,7 @@ from fieldcheck.cli.sample import sample
 from fieldcheck.cli.start import start
 from fieldcheck.cli.status import status
 from fieldcheck.cli.tomography import tomography
+from fieldcheck.cli.verb import reads_files
 from fieldcheck.core.versions import versions
 
 app = typer.Typer(
@@ -45,7 +46,8 @@ for verb in (
     *(start, next_, import_, label, status, failures, report, check),
     *(compare, reuse, bench, recommend),
 ):
-    app.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(verb)
+    job = verb if verb in (demo, designs) else reads_files(verb)
+    app.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(job)
 
 
 app.add_typer(tomography)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
 from fieldcheck.core.types import FloatArray
+from fieldcheck.core.words import percent
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
@@ -60,7 +62,8 @@ def demo(
     exhibits = [_beside_each_other(list(one_each.values())), _failures(field, main, seed), table, *analysis]
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
-    print(f"\nlaboratory {field.laboratory_accuracy:.1%}; field estimate {main.value:.1%}; truth {main.truth:.1%}")
+    rates = map(percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
+    print("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
     print(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
     print(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
@@ -145,6 +148,6 @@ def _class(codes: object, item: int) -> int:
 
 def _lead(field: DigitsField, estimate: Estimate) -> list[str]:
     return [
-        f"A small network reads {field.laboratory_accuracy:.1%} of digits correctly in the laboratory. "
+        f"A small network reads {percent(field.laboratory_accuracy)} of digits correctly in the laboratory. "
         f"In the field, half of the {estimate.population:,} images are noisy, faded or moved, and none is labelled.",
     ]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Line, LineChart, Table
-from fieldcheck.core.interval import Interval
+from fieldcheck.core.interval import Basis, Interval
 from fieldcheck.core.words import counted
 
 Decision = Literal["at least", "below", "undecided", "reached", "not reached"]
@@ -23,19 +23,23 @@ POINTS = 400
 """Looks that a figure shows at most."""
 
 
-ASSUMES = {
-    "mean": "that items were drawn at random and labels are right; nothing about the model",
+ASSUMES: dict[Basis, str] = {
+    "random": "that items were drawn at random and labels are right; nothing about the model",
     "sequence": "that items were drawn at random and labels are right; nothing about the model, nor when you look",
-    "plain": "that the risk model is about right where few labels were taken",
-    "guarded": "that items which look safe fail at most as often as their labels permit",
+    "model": "that the risk model is about right where few labels were taken",
+    "protected": "that items which look safe fail at most as often as their labels permit",
     "boundary": "for 'at least': that items which look safe fail at most as often as their labels permit; "
     "for 'below': that the risk model is about right where few labels were taken",
 }
 
 
+AT_RANDOM: frozenset[Basis] = frozenset({"random", "sequence"})
+"""Nothing is assumed about the model."""
+
+
 WRONG_IF = {
-    "mean": "labels are wrong, or items were left out because of what they are",
-    "waves": "labels are wrong, items were left out because of what they are, or many of the most confident items fail "
+    "random": "labels are wrong, or items were left out because of what they are",
+    "model": "labels are wrong, items were left out because of what they are, or many of the most confident items fail "
     "and no label has reached them (srs does not depend on that)",
 }
 
@@ -94,8 +98,8 @@ class Verdict:
             "reached": f"{here} is known to ±{self._half_width()}, asked for ±{self._aim()}",
             "not reached": f"{here} is known to ±{self._half_width()}, not to ±{self._aim()}, {self._more()}",
         }
-        bounds = f"{_shown(found, found.interval.low)} to {_shown(found, found.interval.high)}"
-        return f"{words[self.decision]}: {_shown(found, found.value)} ({bounds}) after {counted(self.labels, 'label')}."
+        low, value, high = map(found.scale.shown, (found.interval.low, found.value, found.interval.high))
+        return f"{words[self.decision]}: {value} ({low} to {high}) after {counted(self.labels, 'label')}."
 
     def facts(self) -> list[tuple[str, str]]:
         """What the decision rests on, as pairs of what and how much."""
@@ -106,12 +110,12 @@ class Verdict:
                 f"{len(self.looks):,}, up to {self.labels:,} of at most {counted(self.estimate.budget, 'label')}",
             ),
             ("error", self._error()),
-            ("assumes", ASSUMES[self._promise()]),
-            ("wrong if", WRONG_IF["mean" if self._promise() in ("mean", "sequence") else "waves"]),
+            ("assumes", ASSUMES[self._basis]),
+            ("wrong if", WRONG_IF["random" if self._basis in AT_RANDOM else "model"]),
             ("about", f"the {self.estimate.population:,} items of this pool, not future data from the same source"),
         ]
         if self.estimate.truth is not None:
-            rows.insert(1, ("truth", _shown(self.estimate, self.estimate.truth)))
+            rows.insert(1, ("truth", self.estimate.scale.shown(self.estimate.truth)))
         return rows
 
     def __str__(self) -> str:
@@ -159,43 +163,27 @@ class Verdict:
             "looks": [look.to_dict() for look in self.looks],
         }
 
-    def _promise(self) -> str:
-        method = self.estimate.interval.method
-        named = {"hypergeometric sequence": "sequence", "group-sequential Wilson": "boundary"}
-        if method in named:
-            return named[method]
-        if self.estimate.design.partition(":")[0] == "srs":
-            return "mean"
-        return "guarded" if method.startswith("guarded") else "plain"
+    @property
+    def _basis(self) -> Basis:
+        return self.estimate.interval.basis
 
     def _error(self) -> str:
         share = f"{100 * (1 - self.estimate.interval.level):.2g} %"
         if self.decision not in CERTIFYING:
             return f"about {share} of campaigns, or fewer, stop with an interval that misses the truth"
-        how = "exactly" if self._promise() == "sequence" else "approximately, checked by simulation"
+        how = "exactly" if self._basis == "sequence" else "approximately, checked by simulation"
         return f"at most {share} of campaigns ever make a false claim, at any of their looks ({how})"
 
     def _aim(self) -> str:
-        return f"{100 * self.aim:.6g} %" if self.decision in CERTIFYING else _points(self.estimate, self.aim)
+        return f"{100 * self.aim:.6g} %" if self.decision in CERTIFYING else self.estimate.scale.distance(self.aim)
 
     def _half_width(self) -> str:
-        return _points(self.estimate, self.estimate.interval.width / 2)
+        return self.estimate.scale.distance(self.estimate.interval.width / 2)
 
     def _more(self) -> str:
         if self.labels + self.more >= self.estimate.population:
             return f"it would take (nearly) all {counted(self.estimate.population, 'label')}"
         return f"about {counted(rounded(self.more), 'more label')}"
-
-
-def _shown(estimate: Estimate, value: float) -> str:
-    """Accuracy as a percentage with one digit, or with those it needs; errors as they are."""
-    if estimate.metric != "accuracy":
-        return f"{value:.4g}"
-    return f"{100 * value:.1f} %" if value < 0.995 else f"{100 * value:.4g} %"
-
-
-def _points(estimate: Estimate, value: float) -> str:
-    return f"{100 * value:.2g} points" if estimate.metric == "accuracy" else f"{value:.3g}"
 
 
 def rounded(labels: int) -> int:

@@ -17,11 +17,12 @@ from fieldcheck.campaign.exchange.export import content_at
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
 from fieldcheck.core.label import Outcome, TrueClass
-from fieldcheck.core.measures import offset
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.words import count, counted, percent, short
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
@@ -212,9 +213,9 @@ def _development(campaign: Campaign, metric: str, target: Target | None, *, leve
 
 def _on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
     """The point in another metric."""
-    first = metrics_of(campaign.settings.task, campaign.settings.loss)[0]
+    first = measure_of(campaign.settings.task, campaign.settings.loss).scales[0]
     losses = [value if first == "mae" else 1 - value for value in (point.low, point.value, point.high)]
-    low, value, high = sorted(on_scale(metric, loss) for loss in losses)
+    low, value, high = sorted(SCALES[metric].of(loss) for loss in losses)
     return replace(point, low=low, value=value, high=high)
 
 
@@ -242,7 +243,7 @@ def _telling_first(campaign: Campaign, found: Sequence[Failure]) -> list[Failure
 
 
 def _offset(failure: Failure) -> float:
-    return offset(failure.label, failure.prediction)
+    return abs(float(str(failure.label)) - float(failure.prediction or 0.0))
 
 
 def _pair(failure: Failure) -> tuple[str, str]:

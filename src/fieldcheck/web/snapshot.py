@@ -13,7 +13,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, StoreError
-from fieldcheck.core.estimate import METRICS, Estimate
+from fieldcheck.core.estimate import Estimate
 
 GALLERY = 48
 """Failures that are shown; the report has all of them."""
@@ -99,11 +99,11 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:
     known = all(map(math.isfinite, bounds))
     return {
         "metric": estimate.metric,
-        "what": METRICS[estimate.metric] if estimate.metric != "accuracy" else "accuracy so far",
+        "what": estimate.scale.words if estimate.metric != "accuracy" else "accuracy so far",
         "value": finite(estimate.value),
-        "shown": _shown(estimate.value, estimate.metric),
-        "low": _shown(interval.low, estimate.metric),
-        "high": _shown(interval.high, estimate.metric),
+        "shown": estimate.scale.shown(estimate.value),
+        "low": estimate.scale.shown(interval.low),
+        "high": estimate.scale.shown(interval.high),
         "half": interval.width / 2 if known else None,
         "level": f"{interval.level:.0%}".replace("%", " %"),
         "trusted": interval.trusted,
@@ -113,12 +113,6 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:
         "sentence": estimate.sentence(),
         "warnings": list(estimate.warnings),
     }
-
-
-def _shown(value: float, metric: str) -> str:
-    if metric != "accuracy":
-        return f"{value:.4g}"
-    return f"{100 * value:.1f} %".replace("-0.0 %", "0.0 %")
 
 
 def _progress(progress: Progress) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import fieldcheck as fc
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.assessment.slices import FEWEST, WIDEST, cut, slices
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
 
@@ -39,7 +40,7 @@ FIELD = Field.of(POOL, auxiliary=["confidence"])
 def srs_sample(items: tuple[int, ...], failed: list[bool], population: int) -> Labelled:
     at = np.array(items)
     wrong = np.array(failed)[at]
-    sample = Sample(population, at, "mean", constants={"replacement": np.zeros(1)})
+    sample = Sample(population, at, "mean", EqualDraws(replacement=False))
     return Labelled(sample, wrong.astype(float), wrong)
 
 

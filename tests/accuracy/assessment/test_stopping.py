@@ -75,6 +75,15 @@ def test_half_a_wave_is_not_looked_at() -> None:
         judge(first(labelled, 39), design, HalfWidth(0.01), budget=62)
 
 
+@pytest.mark.parametrize("rule", [HalfWidth(0.05), Certify(0.85)], ids=str)
+@pytest.mark.parametrize("design", [Srs(replace=True), Ssrs()], ids=lambda design: design.name)
+def test_what_was_drawn_otherwise_is_not_judged_as_if_it_was_not(design: Srs | Ssrs, rule: StopRule) -> None:
+    """Bounds for draws without replacement are too narrow with it: in pools of 120, two claims in five were wrong."""
+    labelled = play(HARD_FIELD, design, budget=100, seed=0)
+    with pytest.raises(DesignError, match="srs without replacement"):
+        judge(labelled, design, rule, budget=100)
+
+
 def test_the_half_width_is_that_of_the_interval_shown() -> None:
     verdict = run_until(HARD_FIELD, Waves(), HalfWidth(0.05), max_labels=1_000, seed=5)
     halves = [look.interval.width / 2 for look in verdict.looks]

@@ -72,8 +72,8 @@ def naive_waves(
     assert frame is not None
     model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
     drawn = np.zeros(frame.size, dtype=bool)
-    for number, count in enumerate(sample.constants["wave_sizes"].astype(int).tolist()):
-        wave = sample.items[sample.per_draw["wave"] == number]
+    for number, count in enumerate(sample.draws.sizes):
+        wave = sample.items[sample.draws.wave == number]
         chances, expected = naive_chances(
             model, np.flatnonzero(drawn), losses, drawn=drawn, count=count, objective=objective
         )

@@ -14,6 +14,7 @@ import numpy as np
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.scores import ClassScore, Confusion
 from fieldcheck.accuracy.assessment.slices import WIDEST, Slice, method_of
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError, PoolError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.pool import Pool
@@ -265,7 +266,7 @@ def _expected(labelled: Labelled, codes: IntArray, many: int) -> tuple[FloatArra
     (poststratification); a class without a label counts as one with half a label.
     """
     method_of(labelled)
-    if labelled.sample.estimator == "model_assisted":
+    if isinstance(labelled.sample.draws, WaveDraws):
         fit = estimators.Fit.of(labelled)
         return fit.expected, fit.chance, _optimism(fit)
     said = codes[labelled.sample.items]

@@ -20,6 +20,7 @@ from fieldcheck.accuracy import designs as techniques
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.core.draws import StratifiedDraws
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
 from fieldcheck.core.pool.frame import Frame
@@ -457,8 +458,8 @@ def _stratified(design: techniques.Ssrs, frame: Frame, outlook: Outlook, level: 
 
     def half(labels: int, expected: FloatArray) -> float:
         sample = design.draw(frame, None, budget=labels, seed=0)
-        sizes = sample.constants["stratum_sizes"]
-        counts = np.bincount(sample.per_draw["stratum"].astype(np.int64), minlength=len(sizes))
+        draws = sample.drawn_as(StratifiedDraws)
+        sizes, counts = draws.sizes, np.bincount(draws.stratum, minlength=len(draws.sizes))
         strata = _strata(design, frame, labels)
         means = np.array([expected[group].mean() for group in strata.members])
         if outlook.model.family == "gamma":

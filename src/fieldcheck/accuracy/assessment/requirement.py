@@ -9,6 +9,7 @@ from fieldcheck.accuracy.assessment.stopping import ROUNDING, more_labels
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.requirement import Look, Verdict, rounded
 from fieldcheck.core.words import counted
 
@@ -36,12 +37,12 @@ class Target:
 
     def __str__(self) -> str:
         if self.metric in AT_LEAST:
-            return f"{self.metric} at least {self.shown(self.bound)}"
+            return f"{self.metric} at least {100 * self.bound:.6g} %"
         return f"{self.metric} at most {self.shown(self.bound)}"
 
     def shown(self, value: float) -> str:
         """A value of the metric, as people write it."""
-        return f"{100 * value:.4g} %" if self.metric in AT_LEAST else f"{value:.4g}"
+        return SCALES[self.metric].shown(value)
 
     def decide(self, interval: Interval) -> Outcome:
         """Passed when the whole interval meets it, failed when none of it does."""

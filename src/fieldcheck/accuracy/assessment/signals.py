@@ -144,7 +144,9 @@ def _signal(
     by = expected if chi is None else chi
     return Signal(
         name=name,
-        separation=auc(by, losses > 0.5) if pool.task == "classification" else _rank_correlation(by, pool.offsets()),
+        separation=auc(by, losses > 0.5)
+        if pool.task == "classification"
+        else _rank_correlation(by, pool.losses("absolute")),
         riskiest=_among_riskiest(by, losses if pool.task == "classification" else losses / max(losses.sum(), 1e-300)),
         ratio=_ratio(model, expected, losses),
         observed=_by_group(by, losses),

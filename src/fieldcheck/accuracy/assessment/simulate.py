@@ -25,7 +25,8 @@ from fieldcheck.accuracy.assessment.stopping import (
 )
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.errors import BudgetError, FieldcheckError
-from fieldcheck.core.estimate import Estimate, on_scale
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.requirement import Look, Verdict
 from fieldcheck.core.sample import Labelled
@@ -101,10 +102,10 @@ def simulate(field: Field, design: Design, *, budget: int, seed: int, level: flo
     """One campaign, as one point of a comparison."""
     labelled = play(field, design, budget=budget, seed=seed)
     found = estimators.estimate(labelled, level=level)
-    interval = found.interval.map(lambda loss: on_scale(field.metric, loss))
+    interval = found.interval.map(SCALES[field.metric].of)
     items = np.unique(labelled.sample.items)
     return Repetition(
-        value=on_scale(field.metric, found.value),
+        value=SCALES[field.metric].of(found.value),
         low=interval.low,
         high=interval.high,
         trusted=interval.trusted,

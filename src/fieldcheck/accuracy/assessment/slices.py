@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.core.draws import Draws, EqualDraws, WaveDraws
 from fieldcheck.core.errors import PoolError, SampleError
-from fieldcheck.core.estimate import metrics_of, on_scale
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.column import Column, closest, is_numeric, missing, numbers
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
@@ -254,7 +256,7 @@ def slices(
     """
     chosen = cut(pool, by)
     parts = method_of(labelled)(labelled, chosen, level)
-    metric = metrics_of(labelled.task, loss)[0]
+    metric = measure_of(labelled.task, loss).scales[0]
     items = labelled.sample.to_label()
     counts = np.bincount(chosen.codes[items], minlength=len(chosen.names))
     failed = np.unique(labelled.sample.items[labelled.failed])
@@ -270,8 +272,8 @@ def _slice(name: str, part: Part | None, *, sizes: tuple[int, int, int], metric:
     items, labels, _ = sizes
     accuracy = metric == "accuracy"
     if part is not None and (labels == items or _shown(part, labels, accuracy=accuracy)):
-        interval = part.interval.map(lambda mean: on_scale(metric, mean))
-        return Slice(name, *sizes, value=on_scale(metric, part.value), interval=interval)
+        interval = part.interval.map(SCALES[metric].of)
+        return Slice(name, *sizes, value=SCALES[metric].of(part.value), interval=interval)
     enough = FEWEST
     if part is not None:
         enough = max(_enough(part, part.likely), _asked(part)) if accuracy else _enough_relative(part, labels)
@@ -317,18 +319,18 @@ Method = Callable[[Labelled, Cut, float], list[Part | None]]
 
 def method_of(labelled: Labelled) -> Method:
     """How slices of this sample are estimated; a sample for which that is not known is refused."""
-    methods: dict[str, Method] = {"model_assisted": _model_assisted, "mean": _simple_random}
-    if labelled.sample.estimator not in methods:
+    methods: dict[type[Draws], Method] = {WaveDraws: _model_assisted, EqualDraws: _simple_random}
+    if type(labelled.sample.draws) not in methods:
         raise SampleError(
             f"no slices from a sample with the estimator '{labelled.sample.estimator}'",
             rule="slices are known for waves and for simple random samples (srs)",
             hint="--design waves or --design srs for the next sample",
         )
-    return methods[labelled.sample.estimator]
+    return methods[type(labelled.sample.draws)]
 
 
 def _simple_random(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
-    overall = (float(labelled.losses.sum()) + 0.5) / (labelled.sample.draws + 1)
+    overall = (float(labelled.losses.sum()) + 0.5) / (len(labelled.sample) + 1)
     return [
         _simple_part(labelled, chosen.codes[labelled.sample.items] == code, int(size), level=level, overall=overall)
         for code, size in enumerate(chosen.sizes)
@@ -340,7 +342,7 @@ def _simple_part(labelled: Labelled, inside: Any, size: int, *, level: float, ov
     if not count:
         return None
     sample = labelled.sample
-    within = Sample(size, sample.items[inside], sample.estimator, constants=sample.constants)
+    within = Sample(size, sample.items[inside], sample.estimator, sample.draws)
     found = estimators.estimate(
         Labelled(within, labelled.losses[inside], labelled.failed[inside], labelled.task), level=level
     )

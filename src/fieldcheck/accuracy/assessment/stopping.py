@@ -15,10 +15,13 @@ import numpy as np
 
 from fieldcheck.accuracy import designs, estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
-from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
+from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, spec
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.requirement import Decision, Look, Verdict
 from fieldcheck.core.sample import Labelled, Sample
@@ -122,9 +125,9 @@ class HalfWidth:
                 yield self._look(first_look(labelled, labels), level=level)
 
     def _look(self, labelled: Labelled, *, level: float) -> Seen:
-        if _is_srs(labelled.sample):
+        if labelled.sample.draws.anytime:
             found = estimators.estimate(labelled, level=level)
-            return labelled.sample.draws, found.value, found.interval
+            return len(labelled.sample), found.value, found.interval
         fit = estimators.Fit.of(labelled)
         careful = labelled.sample.frame is not None and self.careful(labelled.sample.frame)
         return fit.labels, fit.value, fit.guarded(level) if careful else fit.interval(level)
@@ -165,7 +168,7 @@ class Certify:
         return True
 
     def looks(self, sample: Sample) -> tuple[int, ...]:
-        return tuple(range(1, sample.draws + 1)) if _is_srs(sample) else _schedule(sample)
+        return tuple(range(1, len(sample) + 1)) if sample.draws.anytime else _schedule(sample)
 
     def read(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
         if labelled.task != "classification":
@@ -174,7 +177,7 @@ class Certify:
                 rule="only classification has an accuracy to certify",
                 hint="--half-width, and compare the interval with what you need",
             )
-        read = self._read_srs if _is_srs(labelled.sample) else self._read_waves
+        read = self._read_srs if labelled.sample.draws.anytime else self._read_waves
         return read(labelled, looks, after=after, level=level)
 
     def _read_srs(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
@@ -186,7 +189,11 @@ class Certify:
         )
         note = "holds at every single label, whatever the model does"
         for n, k, low, high in zip(labels.tolist(), failures.tolist(), lows.tolist(), highs.tolist(), strict=True):
-            yield n, k / n, Interval(low, high, level, "anytime", "hypergeometric sequence", note=note)
+            yield (
+                n,
+                k / n,
+                Interval(low, high, level, "anytime", "hypergeometric sequence", note=note, basis="sequence"),
+            )
 
     def _read_waves(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
         population = labelled.sample.population
@@ -224,7 +231,7 @@ def group_sequential(fit: estimators.Fit, constant: float, *, level: float) -> I
         # Labels without a failure never rule out that there is none, whatever the risk model expects; nor the reverse.
         failed = fit.labelled.failed
         low, high = (low if failed.any() else 0.0), (1.0 if failed.all() else high)
-    return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note)
+    return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note, basis="boundary")
 
 
 def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
@@ -240,11 +247,7 @@ def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
         return replace(design, first=design.first or FIRST, floor=floor)
     if isinstance(design, designs.Srs) and not design.replace:
         return design
-    raise DesignError(
-        f"'{design.name}' cannot stop on what it sees",
-        rule="a stop rule needs waves, or srs without replacement",
-        hint="--design waves",
-    )
+    raise _no_looks(f"'{spec(design)}'")
 
 
 def judge(
@@ -266,7 +269,7 @@ def judge(
     looks = until_settled(labelled, rule, after=0, level=level, loss=loss)
     if not looks:
         raise LabelError(
-            f"{counted(labelled.sample.draws, 'label')}, and the first wave is not complete",
+            f"{counted(len(labelled.sample), 'label')}, and the first wave is not complete",
             rule="a stop rule looks after whole waves, so that when it looks does not depend on what it sees",
             hint="label the rest of the wave",
         )
@@ -277,11 +280,11 @@ def judge(
 
 def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
     """The looks with more than ``after`` labels, up to the first that decides."""
-    metric = metrics_of(labelled.task, loss)[0]
+    metric = measure_of(labelled.task, loss).scales[0]
     found = []
     for labels, value, interval in rule.read(labelled, rule.looks(labelled.sample), after=after, level=level):
-        moved = interval.map(lambda mean: on_scale(metric, mean))
-        found.append(Look(labels, on_scale(metric, value), moved))
+        moved = interval.map(SCALES[metric].of)
+        found.append(Look(labels, SCALES[metric].of(value), moved))
         if rule.settled(found[-1]):
             break
     return found
@@ -311,12 +314,19 @@ def more_labels(look: Look, shrink: float, population: int) -> int:
 
 def _schedule(sample: Sample) -> tuple[int, ...]:
     """Ends of the waves that are complete; a simple random sample is looked at as if it had the same waves."""
-    sizes = open_schedule(FIRST, sample.draws) if _is_srs(sample) else sample.constants["wave_sizes"]
-    return tuple(int(end) for end in np.cumsum(sizes) if end <= sample.draws)
+    draws = sample.draws
+    if not (draws.anytime or isinstance(draws, WaveDraws)):
+        raise _no_looks("such a sample")
+    sizes = draws.sizes if isinstance(draws, WaveDraws) else open_schedule(FIRST, len(sample))
+    return tuple(int(end) for end in np.cumsum(sizes) if end <= len(sample))
 
 
-def _is_srs(sample: Sample) -> bool:
-    return sample.estimator == designs.Srs.estimator
+def _no_looks(what: str) -> DesignError:
+    return DesignError(
+        f"{what} cannot stop on what it sees",
+        rule="a stop rule needs waves, or srs without replacement",
+        hint="--design waves",
+    )
 
 
 def first_look(labelled: Labelled, draws: int) -> Labelled:

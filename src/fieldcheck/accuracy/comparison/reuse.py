@@ -20,9 +20,11 @@ from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_desig
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.core.draws import PooledDraws, WaveDraws
 from fieldcheck.core.errors import BudgetError, SampleError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
-from fieldcheck.core.measures import failure_threshold
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES, Measure
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
@@ -89,10 +91,10 @@ def old_chances(labelled: Labelled) -> FloatArray:
     by strata and groups whose chances do not carry over to another model.
     """
     sample = labelled.sample
-    if sample.estimator == "model_assisted":
+    if isinstance(sample.draws, WaveDraws) and sample.draws.reusable:
         return Fit.of(labelled).chance
-    if sample.estimator == "mean" and not sample.constants["replacement"].any():
-        return np.full(sample.population, sample.draws / sample.population)
+    if sample.draws.reusable:
+        return np.full(sample.population, len(sample) / sample.population)
     raise SampleError(
         f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
         rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
@@ -136,14 +138,12 @@ def _inclusion(model: RiskModel, belief: Belief, carried: Carried, count: int) -
     return wave_inclusion(expected, spread, drawn, count, objective="estimate", floor=FLOOR, certain=0.0)
 
 
-def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, limit: float) -> Fit:
+def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, measure: Measure) -> Fit:
     """The fit to all labels.
 
     losses
         Of the new version on the first items of the top-up: a first part of it, in its random order, is a smaller one.
         Infinite where an item cannot be labelled.
-    limit
-        Absolute error over which an item counts as a failure.
     """
     model = risk_of(frame)
     known, chance = np.isfinite(losses), carried.chance
@@ -153,9 +153,8 @@ def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, li
     items = np.concatenate([carried.items, top.items[: len(losses)][known]])
     everything = np.concatenate([carried.losses, losses[known]])
     found = assisted(model, items, everything, chance=chance)
-    labelled = Labelled(
-        Sample(frame.size, items, "model_assisted", frame=frame), everything, everything > limit**2, frame.task
-    )
+    sample = Sample(frame.size, items, "model_assisted", PooledDraws(chance), frame=frame)
+    labelled = Labelled(sample, everything, measure.failed(everything), frame.task)
     return Fit(labelled, model, found.expected, chance, found.value, found.seen, found.foreseen, audit=math.nan)
 
 
@@ -187,7 +186,7 @@ def reuse(
     carried = Carried(items, truth[items], old_chances(old))
     frame = frame_of(pool)
     top = draw_top_up(frame, carried, round(top_up * len(items)), seed=seed)
-    fit = pooled(frame, carried, top, truth[top.items], limit=failure_limit(pool))
+    fit = pooled(frame, carried, top, truth[top.items], measure=pool.measure())
     return explained(fit, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
 
 
@@ -206,11 +205,6 @@ def frame_of(pool: Pool) -> Frame:
     return derived.frame(pool, auxiliary_names(build_design(DESIGN), pool))
 
 
-def failure_limit(pool: Pool) -> float:
-    """Absolute error over which an item is a failure; of classes, any error is."""
-    return failure_threshold(pool, None) if pool.task == "regression" else 0.0
-
-
 def explained(
     fit: Fit,
     pool: Pool,
@@ -222,12 +216,12 @@ def explained(
     warnings: tuple[str, ...] = (),
 ) -> Estimate:
     """The fit as an estimate of the new version's accuracy, with what it rests on."""
-    metric = metrics_of(pool.task, "squared")[0]
+    metric = measure_of(pool.task, "squared").scales[0]
     design = build_design(DESIGN)
     return Estimate(
         metric=metric,
-        value=on_scale(metric, fit.value),
-        interval=fit.interval(level).map(lambda mean: on_scale(metric, mean)),
+        value=SCALES[metric].of(fit.value),
+        interval=fit.interval(level).map(SCALES[metric].of),
         standard_error=math.sqrt(fit.variance),
         labels=fit.labels,
         failures=fit.labelled.failures,
@@ -240,8 +234,8 @@ def explained(
         budget=fit.labels,
         seed=seed,
         mean_loss=fit.value,
-        truth=None if truth is None else on_scale(metric, truth),
-        guarded=fit.guarded(level).map(lambda mean: on_scale(metric, mean)),
+        truth=None if truth is None else SCALES[metric].of(truth),
+        guarded=fit.guarded(level).map(SCALES[metric].of),
         warnings=(*warnings, f"holds only if {pool.name} was neither trained nor tuned on the labels that are re-used"),
         versions=versions(),
     )

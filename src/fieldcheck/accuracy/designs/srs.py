@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
@@ -33,5 +32,4 @@ class Srs:
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         rng = stream(seed, "srs")
         items = below(rng, budget, frame.size) if self.replace else without_replacement(rng, budget, frame.size)
-        constants = {"replacement": np.array([float(self.replace)])}
-        return Sample(frame.size, items, self.estimator, constants=constants, prefix_valid=True)
+        return Sample(frame.size, items, self.estimator, EqualDraws(self.replace))

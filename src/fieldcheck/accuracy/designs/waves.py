@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fieldcheck.accuracy.designs.base import auxiliaries_of
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
@@ -122,22 +123,19 @@ class Waves:
     def _sample(self, frame: Frame, waves: list[IntArray], beliefs: list[Belief], *, complete: bool) -> Sample:
         items = np.concatenate(waves)
         sizes = [len(wave) for wave in waves]
-        rows = [belief.as_row() for belief in beliefs]
         return Sample(
             frame.size,
             items,
             self.estimator,
-            per_draw={"wave": np.repeat(np.arange(len(waves), dtype=np.float64), sizes)},
-            constants={
-                "wave_sizes": np.array(sizes, dtype=np.float64),
-                "beliefs": np.concatenate(rows),
-                "belief_sizes": np.array([len(row) for row in rows], dtype=np.float64),
-                "objective": np.array([float(OBJECTIVES.index(self.objective))]),
-                "floor": np.array([self.floor_for(failures=frame.task == "classification")]),
-                "certain": np.array([self.certain]),
-            },
+            WaveDraws(
+                wave=np.repeat(np.arange(len(waves), dtype=np.int64), sizes),
+                sizes=tuple(sizes),
+                beliefs=tuple(belief.as_row() for belief in beliefs),
+                objective=self.objective,
+                floor=self.floor_for(failures=frame.task == "classification"),
+                certain=self.certain,
+            ),
             complete=complete,
-            prefix_valid=True,
             frame=frame,
         )
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
+from fieldcheck.core.draws import Draws
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
 
@@ -37,11 +38,11 @@ class MeanLoss:
 class Estimator(Protocol):
     """A way to weigh the labels of a sample.
 
-    needs
-        The columns and constants that a sample must carry.
+    accepts
+        How a sample must have been drawn.
     """
 
     name: ClassVar[str]
-    needs: ClassVar[frozenset[str]]
+    accepts: ClassVar[tuple[type[Draws], ...]]
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss: ...

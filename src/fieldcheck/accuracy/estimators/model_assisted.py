@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.core.draws import Draws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.frame import Frame
@@ -18,10 +19,7 @@ from fieldcheck.numerics.intervals.moments import allowance, beta_quantile
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, log_bounds
 from fieldcheck.numerics.regression.assisted import assisted
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.inclusion import Objective, wave_inclusion
-
-OBJECTIVES: tuple[Objective, ...] = ("estimate", "balanced", "expose")
-
+from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 
 MARGIN = 1.04
 """Intervals are wider by this: the variance is itself estimated, and every subject is to be covered, not their mean."""
@@ -44,9 +42,7 @@ class ModelAssisted:
     """
 
     name: ClassVar[str] = "model_assisted"
-    needs: ClassVar[frozenset[str]] = frozenset(
-        {"wave", "wave_sizes", "beliefs", "belief_sizes", "objective", "floor", "certain"}
-    )
+    accepts: ClassVar[tuple[type[Draws], ...]] = (WaveDraws,)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
         fit = Fit.of(labelled)
@@ -98,7 +94,7 @@ class Fit:
 
     @property
     def labels(self) -> int:
-        return self.labelled.sample.draws
+        return len(self.labelled.sample)
 
     def guarded_variance(self) -> float:
         """The variance if items that look safe fail as often as their labels permit."""
@@ -114,12 +110,14 @@ class Fit:
 
     def interval(self, level: float) -> Interval:
         note = "assumes that the risk model is about right where few labels were taken"
-        return self._bounds(self.variance, level, "Wilson, effective sample size", note)
+        methods = {"classification": "Wilson, effective sample size", "regression": "log-normal"}
+        return self._bounds(self.variance, level, method=methods[self.labelled.task], note=note)
 
     def guarded(self, level: float) -> Interval:
         note = "also holds where items that look safe fail more often than the risk model believes"
-        bounds = self._bounds(self.guarded_variance(), level, "guarded Wilson", note)
-        return replace(bounds, high=max(bounds.high, self._unseen(level)))
+        methods = {"classification": "guarded Wilson", "regression": "guarded log-normal"}
+        bounds = self._bounds(self.guarded_variance(), level, method=methods[self.labelled.task], note=note)
+        return replace(bounds, high=max(bounds.high, self._unseen(level)), basis="protected")
 
     def _unseen(self, level: float) -> float:
         """Upper bound that allows for a failure which nobody saw, where one would weigh most (Fay and Feuer 1997)."""
@@ -129,13 +127,12 @@ class Fit:
         more, variance = allowance(weights)
         return beta_quantile(self.value + more, self.variance + variance, q=0.5 + level / 2)
 
-    def _bounds(self, variance: float, level: float, method: str, note: str) -> Interval:
+    def _bounds(self, variance: float, level: float, *, method: str, note: str) -> Interval:
         z, losses = MARGIN * critical(self.labels, level), self.labelled.losses
         if self.labelled.task == "classification":
             low, high = effective_wilson(self.value, variance, self.labels, z=z)
         else:
             low, high = log_bounds(self.value, variance, z=z)
-            method = method.replace("Wilson, effective sample size", "log-normal").replace("Wilson", "log-normal")
         # Labels that all agree do not rule out that the whole pool does.
         low = low if losses.any() else 0.0
         high = 1.0 if self.labelled.task == "classification" and losses.all() else high
@@ -185,7 +182,7 @@ class Wave:
 
 def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
     """The chance that any wave drew each item, and the audit estimate."""
-    size, labels = labelled.sample.population, labelled.sample.draws
+    size, labels = labelled.sample.population, len(labelled.sample)
     missed, audit = np.ones(size), 0.0
     for wave in _replay(labelled, model):
         missed *= 1 - wave.inclusion
@@ -195,24 +192,23 @@ def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
 
 def _replay(labelled: Labelled, model: RiskModel) -> Iterator[Wave]:
     """The waves again, from the coefficients that each was drawn with."""
-    sample, constants = labelled.sample, labelled.sample.constants
-    of_label, of_lost = sample.per_draw["wave"], constants.get("lost_wave", np.zeros(0))
-    lost = constants.get("lost", np.zeros(0)).astype(np.int64)
-    beliefs = np.split(constants["beliefs"], np.cumsum(constants["belief_sizes"].astype(np.int64))[:-1])
+    sample = labelled.sample
+    draws = sample.drawn_as(WaveDraws)
+    of_label = draws.wave
     drawn, known = np.zeros(sample.population, dtype=bool), 0.0
     for number in range(int(of_label.max()) + 1):
         here = of_label == number
         items, losses = sample.items[here], labelled.losses[here]
-        planned = int(constants["wave_sizes"][number])
-        expected = model.expected(model.linear(model.belief(beliefs[number])))
+        planned = draws.sizes[number]
+        expected = model.expected(model.linear(model.belief(draws.beliefs[number])))
         inclusion = wave_inclusion(
             expected,
             model.spread(expected),
             drawn,
             planned,
-            objective=OBJECTIVES[int(constants["objective"][0])],
-            floor=float(constants["floor"][0]),
-            certain=float(constants["certain"][0]),
+            objective=draws.objective,
+            floor=draws.floor,
+            certain=draws.certain,
         )
         # Errors have any unit, and before the first label nothing is known about it: then nothing is predicted.
         blind = labelled.task == "regression" and not np.any(of_label < number)
@@ -220,7 +216,7 @@ def _replay(labelled: Labelled, model: RiskModel) -> Iterator[Wave]:
         share = len(items) / planned
         yield Wave(items, losses, drawn.copy(), known, expected * (not blind), inclusion * share)
         drawn[items] = True
-        drawn[lost[of_lost == number]] = True
+        drawn[draws.lost[draws.lost_wave == number]] = True
         known += float(losses.sum())
 
 

@@ -10,11 +10,12 @@ from fieldcheck.accuracy.assessment.labelled import Sheet, without_label
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, draw
+from fieldcheck.accuracy.comparison.disagreements import FLOOR, Contest, Drawn, draw
 from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.label import Label
-from fieldcheck.core.measures import losses_of, refuse_outcomes
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
@@ -142,19 +143,21 @@ def _sample(contest: Contest, drawn: Drawn) -> Sample:
         contest.population,
         contest.items[drawn.items],
         ESTIMATOR,
-        constants={
-            "wave_sizes": np.array(drawn.sizes, dtype=np.float64),
-            "beliefs": np.concatenate([np.zeros(0), *drawn.beliefs]),
-        },
+        WaveDraws(
+            wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
+            sizes=drawn.sizes,
+            beliefs=drawn.beliefs,
+            objective="estimate",
+            floor=FLOOR,
+            certain=0.0,
+        ),
         complete=drawn.complete,
-        prefix_valid=True,
     )
 
 
 def _drawn(contest: Contest, sheet: Sheet) -> Drawn:
-    sizes = tuple(int(size) for size in sheet.sample.constants["wave_sizes"])
-    beliefs = np.split(sheet.sample.constants["beliefs"], len(sizes)) if sizes else []
-    return Drawn(_places(contest, sheet), sizes, tuple(beliefs), sheet.sample.complete)
+    draws = sheet.sample.drawn_as(WaveDraws)
+    return Drawn(_places(contest, sheet), draws.sizes, draws.beliefs, sheet.sample.complete)
 
 
 def _places(contest: Contest, sheet: Sheet) -> IntArray:
@@ -165,7 +168,7 @@ def _losses(contest: Contest, sheet: Sheet, answers: Mapping[str, Label]) -> Flo
     refuse_outcomes(answers)
     losses = np.full((len(contest.pools), len(contest.items)), np.nan)
     for row, pool in zip(losses, contest.pools, strict=True):
-        row[_places(contest, sheet)] = losses_of(answers, sheet.ids, pool)
+        row[_places(contest, sheet)] = pool.losses_of(answers, sheet.ids)
     return losses
 
 

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from fieldcheck.core.space import Condition
+from fieldcheck.core.words import percent
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import Weakness
 
@@ -44,10 +45,10 @@ def smallest_of(found: Weakness) -> str:
     """How little it takes until the model fails, in words."""
     small = found.smallest
     what = "none" if small is None else f"{small}, {band(small)}"
-    return f"Smallest combination under {found.below:.1%}: {what}."
+    return f"Smallest combination under {percent(found.below)}: {what}."
 
 
 def band(condition: Condition) -> str:
     """A condition's robustness with its band."""
     ran = f", {condition.inputs:,} inputs" if condition.inputs else ", predicted"
-    return f"{condition.robustness:.1%} [{condition.low:.1%}, {condition.high:.1%}]{ran}"
+    return f"{percent(condition.robustness)} [{percent(condition.low)}, {percent(condition.high)}]{ran}"
