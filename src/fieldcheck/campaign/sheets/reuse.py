@@ -113,9 +113,9 @@ class Reused:
             known, more = losses_of(answers or {}, top.ids, self.pool, classes=self.classes)
             losses = known[: _before_gap(known)]
             notes += more + _left(losses, len(top.ids))
-        fit = pooled(frame, self.carried, drawn, losses, limit=failure_limit(self.pool))
+        labelled = pooled(frame, self.carried, drawn, losses, limit=failure_limit(self.pool))
         reused = len(self.carried.items)
-        return explained(fit, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
+        return explained(labelled, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
 
     def _drawn(self, top: Sheet) -> TopUp:
         draws = top.sample.draws
