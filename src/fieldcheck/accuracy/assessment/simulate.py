@@ -28,7 +28,7 @@ from fieldcheck.core.errors import BudgetError, FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.requirement import Look, Verdict
+from fieldcheck.core.requirement import Look, Stop
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
 from fieldcheck.core.words import counted
@@ -131,7 +131,7 @@ def assess_until(
     level: float = 0.95,
     loss: Loss = "squared",
     threshold: float | None = None,
-) -> Verdict:
+) -> Stop:
     """Simulate a campaign on a pool whose truth is known, until the rule is settled.
 
     max_labels
@@ -164,7 +164,7 @@ def run_until(
     seed: int = 0,
     level: float = 0.95,
     warnings: tuple[str, ...] = (),
-) -> Verdict:
+) -> Stop:
     """Simulate a campaign that labels until the rule is settled, or ``max_labels`` are spent."""
     if not 2 <= max_labels <= field.frame.size:
         raise BudgetError(
@@ -178,7 +178,7 @@ def run_until(
     for budget in _stages(design, max_labels):
         labelled = play(field, design, budget=budget, seed=seed)
         looks += until_settled(labelled, rule, after=looks[-1].labels if looks else 0, level=level, loss=loss)
-        if rule.settled(looks[-1]):
+        if rule.decision(looks[-1]) != "undecided":
             break
     at_stop = first_look(labelled, looks[-1].labels)
     found = estimate(
