@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from fieldcheck import report
@@ -14,7 +13,7 @@ from fieldcheck.accuracy.assessment.simulate import assess as played
 from fieldcheck.accuracy.assessment.simulate import assess_until
 from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth
 from fieldcheck.cli import options
-from fieldcheck.cli.show import fitted, show_estimate, show_facts, show_json, tell
+from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.requirement import Stop
@@ -135,7 +134,7 @@ def _show(result: Estimate | Stop, *, as_json: bool) -> None:
 
 def _show_stop(stop: Stop) -> None:
     """The decision first, then what it rests on, then the estimate at the stop."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = console_for_lines()
     console.print(f"[bold]{escape(fitted(console, stop.sentence()))}[/bold]")
     show_facts(console, stop.facts())
     show_estimate(stop.estimate)

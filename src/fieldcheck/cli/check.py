@@ -14,7 +14,7 @@ from fieldcheck.accuracy.assessment.stopping import Certify, judge
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.campaigns import Labels, labels_of
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, LabelError
 from fieldcheck.core.requirement import EXIT_CODES, Decision, Requirement, worst
 
@@ -102,7 +102,7 @@ def _show(decisions: Sequence[Decision], file: str, *, junit: Path | None, as_js
         show_json({"decision": worst(decisions), "checks": [one.to_dict() for one in decisions]})
     else:
         for one in decisions:
-            print(one.sentence())
+            say(one.sentence())
     if junit is not None:
         report.write_text(junit, report.junit_xml(_suite(file), decisions))
         tell(f"JUnit: {junit}")

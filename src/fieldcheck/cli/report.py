@@ -10,7 +10,7 @@ import typer
 from fieldcheck import report as pages
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.check import requirements_of
-from fieldcheck.cli.show import show_json
+from fieldcheck.cli.show import say, show_json
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.requirement import Requirement
 
@@ -44,7 +44,7 @@ def report(
     if as_json:
         show_json({"report": str(written), "bytes": written.stat().st_size})
     else:
-        print(f"report: {out}")
+        say(f"report: {out}")
 
 
 def _requirement(**wanted: float | None) -> Requirement | None:

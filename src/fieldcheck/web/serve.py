@@ -21,7 +21,7 @@ from fastapi import FastAPI
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.people import new_token, spelt
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.words import counted
+from fieldcheck.core.words import counted, visible
 from fieldcheck.web.app import create_app
 from fieldcheck.web.connection import Connection
 from fieldcheck.web.guard import LOOPBACK
@@ -45,7 +45,7 @@ EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts 
 
 def _say(text: str) -> None:
     """At once: whoever started the server through a pipe waits for its address."""
-    print(text, flush=True)
+    print(visible(text), flush=True)  # noqa: T201 -- the server has no other face
 
 
 class _Server(uvicorn.Server):

@@ -29,17 +29,16 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
-from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
 from fieldcheck.core.words import counted
 from fieldcheck.numerics.regression.assisted import assisted
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
-from fieldcheck.numerics.sampling.draws import permutation
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
-from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
+from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 from fieldcheck.sources import load_pool
 
-FLOOR = 0.2
+RULE = WaveRule(floor=0.2)
+"""A fifth of the chances of a top-up is the same for all items."""
 
 
 TOP_UP = 0.25
@@ -63,6 +62,12 @@ class Carried:
     items: IntArray
     losses: FloatArray
     chance: FloatArray
+
+    def drawn(self) -> BoolArray:
+        """One per item: True where it has a label already."""
+        drawn = np.zeros(len(self.chance), dtype=bool)
+        drawn[self.items] = True
+        return drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,23 +124,14 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> Top
     if not count:
         return TopUp.none(model)
     belief = model.fit(carried.items, carried.losses)
-    linear, inclusion = model.linear(belief), _inclusion(model, belief, carried, count)
-    left = np.ones(frame.size, dtype=bool)
-    left[carried.items] = False
-    sure = np.flatnonzero(left & (inclusion >= 1.0))
-    rest = np.flatnonzero(left & (inclusion < 1.0))
-    if len(sure) < count:
-        rest = rest[np.argsort(linear[rest], kind="stable")]
-        sure = np.concatenate([sure, rest[ordered_pivotal(inclusion[rest], stream(seed, "reuse"))]])
-    return TopUp(sure[permutation(stream(seed, "reuse", "order"), len(sure))].astype(np.int64), belief)
-
-
-def _inclusion(model: RiskModel, belief: Belief, carried: Carried, count: int) -> FloatArray:
-    expected = model.expected(model.linear(belief))
-    drawn = np.zeros(len(expected), dtype=bool)
-    drawn[carried.items] = True
-    spread = model.spread(expected)
-    return wave_inclusion(expected, spread, drawn, count, objective="estimate", floor=FLOOR, certain=0.0)
+    items = RULE.draw(
+        model.prospect(belief),
+        carried.drawn(),
+        count,
+        choice=stream(seed, "reuse"),
+        order=stream(seed, "reuse", "order"),
+    )
+    return TopUp(items, belief)
 
 
 def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, measure: Measure) -> Fit:
@@ -147,10 +143,12 @@ def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, me
     """
     model = risk_of(frame)
     known, chance = np.isfinite(losses), carried.chance
+    more = top.items[: len(losses)]
     if known.any():
-        inclusion = _inclusion(model, top.belief, carried, len(top.items)) * (np.count_nonzero(known) / len(top.items))
+        wave = PastWave(model.prospect(top.belief), len(top.items), more[known], more[~known])
+        ((_, inclusion, _),) = replay(RULE, [wave], carried.drawn())
         chance = 1 - (1 - chance) * (1 - inclusion)
-    items = np.concatenate([carried.items, top.items[: len(losses)][known]])
+    items = np.concatenate([carried.items, more[known]])
     everything = np.concatenate([carried.losses, losses[known]])
     found = assisted(model, items, everything, chance=chance)
     sample = Sample(frame.size, items, "model_assisted", PooledDraws(chance), frame=frame)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import asdict, dataclass
+from typing import ClassVar, get_args
 
 import numpy as np
 
@@ -14,14 +14,11 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
-from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.core.types import FloatArray, IntArray, Task
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
-from fieldcheck.numerics.sampling.draws import permutation
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
-from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
+from fieldcheck.numerics.sampling.inclusion import Objective
 from fieldcheck.numerics.sampling.schedule import open_schedule, schedule
-
-OBJECTIVES = ("estimate", "balanced", "expose")
+from fieldcheck.numerics.sampling.wave import WaveRule
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Waves:
     estimator: ClassVar[str] = "model_assisted"
 
     auxiliary: str = "auto"
-    objective: Literal["estimate", "balanced", "expose"] = "estimate"
+    objective: Objective = "estimate"
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
@@ -66,9 +63,9 @@ class Waves:
         check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
         check_between(self.name, low=0, high=1, certain=self.certain)
         check_between(self.name, low=2, high=1_000_000, first=20 if self.first is None else self.first)
-        if self.objective not in OBJECTIVES:
+        if self.objective not in (known := get_args(Objective)):
             raise DesignError(
-                f"waves: objective '{self.objective}'", rule=", ".join(OBJECTIVES), hint="waves:objective=balanced"
+                f"waves: objective '{self.objective}'", rule=", ".join(known), hint="waves:objective=balanced"
             )
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
@@ -87,38 +84,22 @@ class Waves:
                 break
             usable = np.isfinite(known)
             beliefs.append(model.fit(before[usable], known[usable]))
-            waves.append(self._wave(model, beliefs[-1], drawn, count, seed=seed, number=number))
+            waves.append(
+                self.rule(frame.task).draw(
+                    model.prospect(beliefs[-1]),
+                    drawn,
+                    count,
+                    choice=stream(seed, "waves", number),
+                    order=stream(seed, "waves", "order", number),
+                )
+            )
             drawn[waves[-1]] = True
         return self._sample(frame, waves, beliefs, complete=len(waves) == len(planned))
 
-    def floor_for(self, *, failures: bool) -> float:
-        """The floor for failures, or for errors of regression."""
-        return self.floor if self.floor is not None else 0.25 if failures else 0.1
-
-    def _wave(
-        self, model: RiskModel, belief: Belief, drawn: BoolArray, count: int, *, seed: int, number: int
-    ) -> IntArray:
-        """The items of one wave, in random order."""
-        linear = model.linear(belief)
-        expected = model.expected(linear)
-        inclusion = wave_inclusion(
-            expected,
-            model.spread(expected),
-            drawn,
-            count,
-            objective=self.objective,
-            floor=self.floor_for(failures=model.family == "bernoulli"),
-            certain=self.certain,
-        )
-        left = np.flatnonzero(~drawn)
-        sure = left[inclusion[left] >= 1.0]
-        rest = left[inclusion[left] < 1.0]
-        rest = rest[np.argsort(linear[rest], kind="stable")]
-        if len(sure) < count:
-            rest = rest[ordered_pivotal(inclusion[rest], stream(seed, "waves", number))]
-            sure = np.concatenate([sure, rest])
-        chosen = sure.astype(np.int64)
-        return chosen[permutation(stream(seed, "waves", "order", number), len(chosen))]
+    def rule(self, task: Task) -> WaveRule:
+        """How beliefs become chances, for failures or for errors of regression."""
+        floor = self.floor if self.floor is not None else 0.25 if task == "classification" else 0.1
+        return WaveRule(self.objective, floor, self.certain)
 
     def _sample(self, frame: Frame, waves: list[IntArray], beliefs: list[Belief], *, complete: bool) -> Sample:
         items = np.concatenate(waves)
@@ -131,9 +112,7 @@ class Waves:
                 wave=np.repeat(np.arange(len(waves), dtype=np.int64), sizes),
                 sizes=tuple(sizes),
                 beliefs=tuple(belief.as_row() for belief in beliefs),
-                objective=self.objective,
-                floor=self.floor_for(failures=frame.task == "classification"),
-                certain=self.certain,
+                **asdict(self.rule(frame.task)),
             ),
             complete=complete,
             frame=frame,

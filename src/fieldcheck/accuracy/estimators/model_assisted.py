@@ -13,13 +13,13 @@ from fieldcheck.core.draws import Draws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.sample import Labelled
+from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.intervals.moments import allowance, beta_quantile
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, log_bounds
 from fieldcheck.numerics.regression.assisted import assisted
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
+from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 
 MARGIN = 1.04
 """Intervals are wider by this: the variance is itself estimated, and every subject is to be covered, not their mean."""
@@ -192,32 +192,24 @@ def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
 
 def _replay(labelled: Labelled, model: RiskModel) -> Iterator[Wave]:
     """The waves again, from the coefficients that each was drawn with."""
-    sample = labelled.sample
-    draws = sample.drawn_as(WaveDraws)
-    of_label = draws.wave
-    drawn, known = np.zeros(sample.population, dtype=bool), 0.0
-    for number in range(int(of_label.max()) + 1):
-        here = of_label == number
-        items, losses = sample.items[here], labelled.losses[here]
-        planned = draws.sizes[number]
-        expected = model.expected(model.linear(model.belief(draws.beliefs[number])))
-        inclusion = wave_inclusion(
-            expected,
-            model.spread(expected),
-            drawn,
-            planned,
-            objective=draws.objective,
-            floor=draws.floor,
-            certain=draws.certain,
-        )
+    draws, known = labelled.sample.drawn_as(WaveDraws), 0.0
+    past = (_past(labelled.sample, draws, model, number) for number in range(int(draws.wave.max()) + 1))
+    rule, nothing = WaveRule(draws.objective, draws.floor, draws.certain), np.zeros(labelled.sample.population, bool)
+    for number, (wave, inclusion, drawn) in enumerate(replay(rule, past, nothing)):
+        losses = labelled.losses[draws.wave == number]
         # Errors have any unit, and before the first label nothing is known about it: then nothing is predicted.
-        blind = labelled.task == "regression" and not np.any(of_label < number)
-        # What was labelled of a wave, in its random order, is a smaller wave.
-        share = len(items) / planned
-        yield Wave(items, losses, drawn.copy(), known, expected * (not blind), inclusion * share)
-        drawn[items] = True
-        drawn[draws.lost[draws.lost_wave == number]] = True
+        blind = labelled.task == "regression" and not np.any(draws.wave < number)
+        yield Wave(wave.labelled, losses, drawn, known, wave.prospect.expected * (not blind), inclusion)
         known += float(losses.sum())
+
+
+def _past(sample: Sample, draws: WaveDraws, model: RiskModel, number: int) -> PastWave:
+    return PastWave(
+        model.prospect(model.belief(draws.beliefs[number])),
+        draws.sizes[number],
+        sample.items[draws.wave == number],
+        draws.lost[draws.lost_wave == number],
+    )
 
 
 def _safe_spread(safe: FloatArray, losses: FloatArray, task: Task) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from fieldcheck.accuracy.assessment.labelled import Sheet, without_label
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.disagreements import FLOOR, Contest, Drawn, draw
+from fieldcheck.accuracy.comparison.disagreements import RULE, Contest, Drawn, draw
 from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError, SampleError
@@ -147,9 +148,7 @@ def _sample(contest: Contest, drawn: Drawn) -> Sample:
             wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
             sizes=drawn.sizes,
             beliefs=drawn.beliefs,
-            objective="estimate",
-            floor=FLOOR,
-            certain=0.0,
+            **asdict(RULE),
         ),
         complete=drawn.complete,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import takewhile
 
 import numpy as np
@@ -14,7 +14,7 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.comparison.reuse import (
     DESIGN,
-    FLOOR,
+    RULE,
     Carried,
     TopUp,
     draw_top_up,
@@ -75,9 +75,7 @@ class Reused:
             wave=np.zeros(len(top.items), dtype=np.int64),
             sizes=(len(top.items),),
             beliefs=(top.belief.as_row(),),
-            objective="estimate",
-            floor=FLOOR,
-            certain=0.0,
+            **asdict(RULE),
             before=self.carried.items,
         )
         return Sheet(

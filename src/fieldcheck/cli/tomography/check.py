@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json
+from fieldcheck.cli.show import say, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, working
 from fieldcheck.cli.tomography.query import show_answer
 from fieldcheck.core.interval import Interval
@@ -38,6 +38,6 @@ def check(
     if as_json:
         show_json({**decision.to_dict(), **answer.to_dict()})
     else:
-        print(decision.sentence())
+        say(decision.sentence())
         show_answer(answer)
     raise typer.Exit(decision.exit_code)
