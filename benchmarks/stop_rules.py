@@ -21,12 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import sources
+from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names
 from fieldcheck.accuracy.assessment.simulate import play, run_until
 from fieldcheck.accuracy.assessment.stopping import FIRST, RARE, HalfWidth, group_sequential
 from fieldcheck.accuracy.designs import Srs, Waves
-from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.intervals.boundary import boundary
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
@@ -164,8 +165,9 @@ def campaign(
 
 
 def look(labelled: Labelled, labels: int, limit: float) -> list[float]:
-    fit = Fit.of(Labelled(labelled.sample.prefix(labels), labelled.losses[:labels], labelled.failed[:labels]))
-    plain, guarded, claim = fit.interval(0.95), fit.guarded(0.95), group_sequential(fit, limit, level=0.95)
+    first = Labelled(labelled.sample.prefix(labels), labelled.losses[:labels], labelled.failed[:labels])
+    fit, found = Fit.of(first), estimators.estimate(first)
+    plain, guarded, claim = fit.interval(0.95), fit.guarded(0.95), group_sequential(found, first, limit, level=0.95)
     _, unguarded = effective_wilson(fit.value, fit.variance, labels, z=limit * critical(labels, 0.95) / 1.96)
     bounds = (plain.high, plain.low, guarded.high, guarded.low, claim.high, claim.low, unguarded)
     low, high, guarded_low, guarded_high, claim_low, claim_high, plain_low = (1 - bound for bound in bounds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.web import create_app
 
 EVIL = "\x1b]0;x\x07\"'></script></style></title></textarea><fc-evil onfcevil=1>{{7*7}}"
-
-STREAMS = {"/api/events"}
+NAME = EVIL[EVIL.index("<") :]
+"""Of a person: control codes are refused there."""
 
 
 class Elements(HTMLParser):
@@ -34,14 +35,16 @@ def test_no_address_makes_an_element_of_what_others_wrote(tmp_path: Path) -> Non
         y_pred=[f"{EVIL}{at % 2}" for at in range(20)],
         metadata={"text": [EVIL] * 20, EVIL: [EVIL] * 20},
     )
-    with Campaign.create(tmp_path / "c.db", pool, budget=5, design="srs", title=EVIL) as campaign:
-        item = campaign.ask(n=1, by=EVIL)[0]
-        campaign.tell(item, f"{EVIL}1", by=EVIL)
+    with ExitStack() as stack:
+        campaign = Campaign.create(tmp_path / "c.db", pool, budget=5, design="srs", title=EVIL)
+        stack.enter_context(campaign)
+        item = campaign.ask(n=1, by=NAME)[0]
+        campaign.tell(item, f"{EVIL}1", by=NAME)
         app = create_app(campaign)
-        client = TestClient(app, base_url="http://127.0.0.1")
-        paths = [route.path for route in app.routes if "GET" in getattr(route, "methods", ())]  # type: ignore[attr-defined]
-        assert {"/", "/api/state", "/items/{position}"} <= set(paths)
-        for path in set(paths) - STREAMS:
+        paths = {path for path, methods in app.openapi()["paths"].items() if "get" in methods}
+        assert {"/", "/desk", "/api/progress", "/api/desk/state", "/items/{position}"} <= paths
+        client = stack.enter_context(TestClient(app, base_url="http://127.0.0.1"))
+        for path in {path for path in paths if not path.endswith("/events")}:
             asked = path.replace("{name}", "main.js").replace("{position}", "0")
             answer = client.get(asked)
             assert answer.headers["x-content-type-options"] == "nosniff", asked

@@ -19,8 +19,9 @@ PATIENCE = 10.0
 """Seconds to wait for a snapshot."""
 
 
-SHARE = 3.0
-"""After a snapshot, its duration times this belongs to those who label."""
+SHARE = 9.0
+"""After a snapshot, its duration times this belongs to those who label: a tenth of the time goes into snapshots.
+With 3, those of a pool of a million took about half of the server's CPU (benchmarks/results/labelling_load.md)."""
 
 
 SHORTEST = 0.2

@@ -83,7 +83,7 @@ def test_waves_slices_weigh_to_the_overall_estimate() -> None:
     labelled = play(FIELD, fc.designs.Waves(), budget=300, seed=3)
     rows = slices(labelled, POOL, "site").rows
     total = sum(row.items * (row.value or np.nan) for row in rows) / SIZE
-    assert total == pytest.approx(1 - fc.estimators.Fit.of(labelled).value, abs=1e-12)
+    assert total == pytest.approx(1 - fc.estimators.estimate(labelled).value, abs=1e-12)
 
 
 @pytest.mark.parametrize("design", [fc.designs.Waves(), fc.designs.Srs()])

@@ -16,6 +16,7 @@ import numpy as np
 from fieldcheck.accuracy import designs, estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, spec
+from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
@@ -117,12 +118,9 @@ class HalfWidth:
                 yield self._look(first_look(labelled, labels), level=level)
 
     def _look(self, labelled: Labelled, *, level: float) -> Seen:
-        if labelled.sample.draws.anytime:
-            found = estimators.estimate(labelled, level=level)
-            return len(labelled.sample), found.value, found.interval
-        fit = estimators.Fit.of(labelled)
-        careful = labelled.sample.frame is not None and self.careful(labelled.sample.frame)
-        return fit.labels, fit.value, fit.guarded(level) if careful else fit.interval(level)
+        found, frame = estimators.estimate(labelled, level=level), labelled.sample.frame
+        careful = found.guarded is not None and frame is not None and self.careful(frame)
+        return len(labelled.sample), found.value, found.guarded if careful and found.guarded else found.interval
 
     def decision(self, look: Look) -> Decided:
         return "passed" if look.interval.width / 2 <= self.target else "undecided"
@@ -190,8 +188,9 @@ class Certify:
         constants = boundary(partial, population, alpha=round(1 - level, 12))
         for labels, constant in zip(looks, (*constants, 0.0), strict=False):
             if labels > after:
-                fit = estimators.Fit.of(first_look(labelled, labels))
-                yield labels, fit.value, group_sequential(fit, constant, level=level)
+                first = first_look(labelled, labels)
+                found = estimators.estimate(first, level=level)
+                yield labels, found.value, group_sequential(found, first, constant, level=level)
 
     def decision(self, look: Look) -> Decided:
         return self.aim.decide(look.interval).word
@@ -203,17 +202,18 @@ class Certify:
         return max(gap / reach, 0.0) if reach else 0.0
 
 
-def group_sequential(fit: estimators.Fit, constant: float, *, level: float) -> Interval:
+def group_sequential(found: MeanLoss, labelled: Labelled, constant: float, *, level: float) -> Interval:
     """Lower bound of the failure rate by the plain variance, upper bound by the guarded one."""
     note = "allows for a look after every wave; its lower end also holds where items that look safe fail more often"
-    if fit.labels == fit.labelled.sample.population:
-        low = high = fit.value
+    labels = len(labelled.sample)
+    if labels == labelled.sample.population:
+        low = high = found.value
     else:
-        z = constant * critical(fit.labels, level) / normal_quantile(level)
-        low, _ = effective_wilson(fit.value, fit.variance, fit.labels, z=z)
-        _, high = effective_wilson(fit.value, fit.guarded_variance(), fit.labels, z=z)
+        z = constant * critical(labels, level) / normal_quantile(level)
+        low, _ = effective_wilson(found.value, found.variance, labels, z=z)
+        _, high = effective_wilson(found.value, found.guarded_variance, labels, z=z)
         # Labels without a failure never rule out that there is none, whatever the risk model expects; nor the reverse.
-        failed = fit.labelled.failed
+        failed = labelled.failed
         low, high = (low if failed.any() else 0.0), (1.0 if failed.all() else high)
     return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note, basis="boundary")
 

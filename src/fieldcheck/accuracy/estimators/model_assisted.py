@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -9,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
-from fieldcheck.core.draws import Draws, WaveDraws
+from fieldcheck.core.draws import Draws, PooledDraws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.core.sample import ItemFit, Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.intervals.moments import allowance, beta_quantile
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, log_bounds
@@ -42,7 +43,7 @@ class ModelAssisted:
     """
 
     name: ClassVar[str] = "model_assisted"
-    accepts: ClassVar[tuple[type[Draws], ...]] = (WaveDraws,)
+    accepts: ClassVar[tuple[type[Draws], ...]] = (WaveDraws, PooledDraws)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
         fit = Fit.of(labelled)
@@ -51,7 +52,9 @@ class ModelAssisted:
             variance=fit.variance,
             interval=fit.interval(level),
             guarded=fit.guarded(level),
+            guarded_variance=fit.guarded_variance(),
             audit=fit.audit,
+            items=ItemFit(fit.expected, fit.spread(), fit.chance, fit.optimism()),
         )
 
 
@@ -74,7 +77,7 @@ class Fit:
     value: float
     seen: float
     foreseen: float
-    audit: float
+    audit: float = math.nan
 
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
@@ -83,9 +86,13 @@ class Fit:
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
         items, losses = labelled.sample.items, labelled.losses
-        chance, audit = _waves(labelled, model)
+        if isinstance(labelled.sample.draws, PooledDraws):
+            chance, audit = labelled.sample.draws.chance, math.nan
+        else:
+            chance, audit = _waves(labelled, model)
         found = assisted(model, items, losses, chance=chance)
-        audit = found.value if len(items) == frame.size else audit  # all are known: both are the truth
+        if len(items) == frame.size and not math.isnan(audit):
+            audit = found.value  # all are known: both are the truth
         return cls(labelled, model, found.expected, chance, found.value, found.seen, found.foreseen, audit)
 
     @property
@@ -95,6 +102,20 @@ class Fit:
     @property
     def labels(self) -> int:
         return len(self.labelled.sample)
+
+    def spread(self) -> FloatArray:
+        """One per item: the variance of its loss, as the model foresees it."""
+        spread = self.model.spread(self.expected)
+        total = float((spread * (1 / self.chance - 1)).sum())
+        # Losses without a limit have a dispersion that the fit took from the labels: it is in what it foresees.
+        return spread * (self.foreseen * len(spread) ** 2 / total) if total > 0 else spread
+
+    def optimism(self) -> float:
+        """By how much the prediction fits the labels that it was made from better than others."""
+        items, losses = self.labelled.sample.items, self.labelled.losses
+        at = self.chance[items]
+        fitted = float(((1 - at) / at**2 * (losses - self.expected[items]) ** 2).sum()) / len(self.expected) ** 2
+        return max(1.0, self.seen / fitted) if fitted > 0 else 1.0
 
     def guarded_variance(self) -> float:
         """The variance if items that look safe fail as often as their labels permit."""

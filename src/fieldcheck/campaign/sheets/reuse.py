@@ -109,9 +109,9 @@ class Reused:
             known = self.pool.losses_of(answers or {}, top.ids)
             losses = known[: _before_gap(known)]
             notes += _left(losses, len(top.ids))
-        fit = pooled(frame, self.carried, drawn, losses, measure=self.pool.measure())
+        labelled = pooled(frame, self.carried, drawn, losses, measure=self.pool.measure())
         reused = len(self.carried.items)
-        return explained(fit, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
+        return explained(labelled, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
 
     def _drawn(self, top: Sheet) -> TopUp:
         draws = top.sample.draws

@@ -64,8 +64,14 @@ def _code() -> str:
 def _read(path: Path, key: str, surrogate: Storable, space: Space) -> FittedSurrogate | None:
     with suppress(SpaceError), decoding(path, SpaceError, rule="a fit that was kept here"):
         numbers = read_npz(path, SpaceError)
-        return surrogate.of_numbers(numbers, space) if str(numbers["key"]) == key else None
+        found = surrogate.of_numbers(numbers, space) if str(numbers["key"]) == key else None
+        return found if found is None or _answers(found, space) else None
     return None
+
+
+def _answers(found: FittedSurrogate, space: Space) -> bool:
+    """Whether a fit that was kept can be asked at all: its arrays may not fit together."""
+    return bool(np.isfinite(found.predict(np.array([0, space.size - 1]))).all())
 
 
 def _write(path: Path, numbers: dict[str, npt.NDArray[Any]]) -> None:
