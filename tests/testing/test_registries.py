@@ -9,10 +9,12 @@ import pytest
 from PIL import Image
 
 from fieldcheck import models
+from fieldcheck.core import measures
 from fieldcheck.sources import inputs, pools
 from fieldcheck.testing import (
     check_adapter,
     check_input_source,
+    check_measure,
     check_plan,
     check_pool_format,
     check_quality_score,
@@ -26,6 +28,21 @@ from fieldcheck.tomography.runs import stopping
 @pytest.mark.parametrize("name", list(scores.registry))
 def test_every_quality_score(name: str) -> None:
     check_quality_score(scores.registry[name])
+
+
+MEASURED = {
+    "accuracy": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
+    "cost": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
+    "detection": ([[[0, 0, 9, 9]], []], [[[0, 0, 9, 9]], [[1, 1, 5, 5]]]),
+    "error": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
+    "score": (["a text", "another"], [0.25, 1.0]),
+    "tolerance": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", list(measures.registry))
+def test_every_measure(name: str) -> None:
+    check_measure(measures.registry[name], *MEASURED[name])
 
 
 @pytest.mark.parametrize("name", list(stopping.registry))
