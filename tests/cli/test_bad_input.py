@@ -185,7 +185,7 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder": (lambda sheet: (sheet.unlink(), sheet.mkdir()), "cannot be read"),
     "no labels": (lambda sheet: rewrite(sheet, [{**row, "label": " "} for row in read(sheet)]), "no label"),
     "one label": (
-        lambda sheet: rewrite(sheet, [{**row, "label": "" if at else "a"} for at, row in enumerate(read(sheet))]),
+        lambda sheet: rewrite(sheet, [{**row, "label": "" if at else "right"} for at, row in enumerate(read(sheet))]),
         "first two labels",
     ),
     "ones": (lambda sheet: rewrite(sheet, [{**row, "label": "1"} for row in read(sheet)]), "right or wrong"),

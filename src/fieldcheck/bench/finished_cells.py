@@ -16,8 +16,12 @@ from typing import Any
 
 from fieldcheck.bench.result import CellResult
 from fieldcheck.core.errors import BenchError
+from fieldcheck.files.damage import decoding
 
 HEADER = {"journal": "fieldcheck bench", "format": 1}
+
+
+ANOTHER = "--resume with a new file name"
 
 
 _FIRST = json.dumps(HEADER).encode() + b"\n"
@@ -43,7 +47,10 @@ class FinishedCells:
 
     def find(self, key: str) -> CellResult | None:
         record = self._finished.get(key)
-        return None if record is None else CellResult.from_record(record)
+        if record is None:
+            return None
+        with decoding(self.path, BenchError, rule="cells as a bench wrote them", hint=ANOTHER):
+            return CellResult.from_record(record)
 
     def add(self, key: str, result: CellResult) -> None:
         """Keep a cell; it is on disk when this returns."""
@@ -69,7 +76,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         raise BenchError(
             f"'{path}' is not a journal of a bench",
             rule=f"the first line of a journal is {json.dumps(HEADER)}",
-            hint="--resume with a new file name",
+            hint=ANOTHER,
         )
     lines = [_parse(line, path=path, number=n) for n, line in enumerate(kept.splitlines(), start=1) if n > 1]
     if len(kept) < len(whole):
@@ -80,12 +87,12 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 def _parse(line: bytes, *, path: Path, number: int) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict) or "key" not in record:
         raise BenchError(
             f"line {number} of '{path}' is damaged",
             rule="a journal has one JSON object per line; only its last line may be cut off",
-            hint="remove this line, or --resume with a new file name",
+            hint=f"remove this line, or {ANOTHER}",
         )
     return record

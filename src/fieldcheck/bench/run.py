@@ -16,6 +16,7 @@ from fieldcheck.bench.finished_cells import FinishedCells, key_of
 from fieldcheck.bench.plan import Cell, Contender, Offer, Study, cells
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import unique
+from fieldcheck.bench.signals import FailureCurve
 from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.versions import versions
 
@@ -48,6 +49,7 @@ def run(plan: Study, *, jobs: int = 1, progress: Progress | None = None, resume:
         leaks=tuple(leaks),
         notes=(*refusals, *notes, *warnings),
         groups=dict(plan.groups),
+        curves=_curves(workshop, [cell for cell in planned if (cell.subject, cell.auxiliary) not in leaks]),
         versions=versions(),
     )
 
@@ -60,6 +62,12 @@ def _leaks(workshop: Workshop, planned: Sequence[Cell]) -> dict[tuple[str, str],
         for (subject, auxiliary), texts in found.items()
         if texts
     }
+
+
+def _curves(workshop: Workshop, planned: Sequence[Cell]) -> tuple[FailureCurve, ...]:
+    """Of every variable that a technique looked at."""
+    used = dict.fromkeys((cell.subject, name) for cell in planned for name in workshop.names(cell))
+    return tuple(workshop.failure_curve(subject, name) for subject, name in used)
 
 
 def _able(workshop: Workshop, entries: Sequence[Offer]) -> tuple[list[Contender], tuple[str, ...]]:

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fieldcheck.campaign.kept_state import as_text, from_text
 from fieldcheck.campaign.state import State, fold
@@ -29,6 +29,14 @@ LONG = 5_000
 
 LONGEST_PAUSE = 0.1
 """Seconds between two attempts, at most."""
+
+
+ABOUT_ITEMS = ("labelled", "skipped", "flagged")
+"""Events by which annotators say something."""
+
+
+SAID = ("label", "reason", "note")
+"""What an event says; the rest of its data follows from the moment."""
 
 
 class EventLog:
@@ -149,3 +157,19 @@ class EventLog:
 def new_key() -> str:
     """A key that is used nowhere else."""
     return uuid.uuid4().hex
+
+
+def said(event: Event) -> dict[str, Any]:
+    """The words of an event."""
+    return {name: value for name, value in event.data.items() if name in SAID}
+
+
+def same(stored: Event, wish: Event) -> Event:
+    """The stored event, if it is what was wished for; a key that was used for something else is refused."""
+    if (stored.kind, stored.item, stored.by, said(stored)) == (wish.kind, wish.item, wish.by, said(wish)):
+        return stored
+    raise CampaignError(
+        f"the key '{wish.key}' was used for something else: {stored.kind} '{stored.item}' by '{stored.by}'",
+        rule="a key names one thing that happened",
+        hint="a new key for each",
+    )

@@ -16,8 +16,7 @@ import pytest
 from scipy.stats import t
 
 from fieldcheck.accuracy import designs
-from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.auxiliary.combined import Combined
+from fieldcheck.accuracy.auxiliary import Combined, derived
 from fieldcheck.sources import load_pool
 
 from .subjects import subject

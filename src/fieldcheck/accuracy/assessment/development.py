@@ -10,7 +10,8 @@ import numpy as np
 from fieldcheck.accuracy import estimators
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.estimate import metrics_of, on_scale
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
 
@@ -73,13 +74,13 @@ def grid(draws: int, most: int) -> list[int]:
 def point(labelled: Labelled, draws: int, *, loss: Loss, level: float) -> Point | None:
     """The estimate from the first draws; None where they are too few for this technique."""
     first = Labelled(labelled.sample.prefix(draws), labelled.losses[:draws], labelled.failed[:draws], labelled.task)
-    metric = metrics_of(labelled.task, loss)[0]
+    metric = measure_of(labelled.task, loss).scales[0]
     try:
         found = estimators.estimate(first, level=level)
     except LabelError:
         return None
-    interval = found.interval.map(lambda mean: on_scale(metric, mean))
-    return Point(first.labels, on_scale(metric, found.value), interval.low, interval.high, first.failures)
+    interval = found.interval.map(SCALES[metric].of)
+    return Point(first.labels, SCALES[metric].of(found.value), interval.low, interval.high, first.failures)
 
 
 def _digest(labelled: Labelled, draws: int) -> str:

@@ -25,9 +25,10 @@ from fieldcheck.accuracy.assessment.stopping import (
 )
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.errors import BudgetError, FieldcheckError
-from fieldcheck.core.estimate import Estimate, on_scale
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.requirement import Look, Verdict
+from fieldcheck.core.requirement import Look, Stop
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
 from fieldcheck.core.words import counted
@@ -70,7 +71,7 @@ def assess(
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Repetition:
     """What a repetition of a comparison keeps.
 
     failures
@@ -97,14 +98,14 @@ def play(field: Field, design: Design, *, budget: int, seed: int) -> Labelled:
     return Labelled(sample, field.losses[sample.items], field.failed[sample.items], field.frame.task)
 
 
-def simulate(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Outcome:
+def simulate(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Repetition:
     """One campaign, as one point of a comparison."""
     labelled = play(field, design, budget=budget, seed=seed)
     found = estimators.estimate(labelled, level=level)
-    interval = found.interval.map(lambda loss: on_scale(field.metric, loss))
+    interval = found.interval.map(SCALES[field.metric].of)
     items = np.unique(labelled.sample.items)
-    return Outcome(
-        value=on_scale(field.metric, found.value),
+    return Repetition(
+        value=SCALES[field.metric].of(found.value),
         low=interval.low,
         high=interval.high,
         trusted=interval.trusted,
@@ -130,7 +131,7 @@ def assess_until(
     level: float = 0.95,
     loss: Loss = "squared",
     threshold: float | None = None,
-) -> Verdict:
+) -> Stop:
     """Simulate a campaign on a pool whose truth is known, until the rule is settled.
 
     max_labels
@@ -163,7 +164,7 @@ def run_until(
     seed: int = 0,
     level: float = 0.95,
     warnings: tuple[str, ...] = (),
-) -> Verdict:
+) -> Stop:
     """Simulate a campaign that labels until the rule is settled, or ``max_labels`` are spent."""
     if not 2 <= max_labels <= field.frame.size:
         raise BudgetError(
@@ -177,7 +178,7 @@ def run_until(
     for budget in _stages(design, max_labels):
         labelled = play(field, design, budget=budget, seed=seed)
         looks += until_settled(labelled, rule, after=looks[-1].labels if looks else 0, level=level, loss=loss)
-        if rule.settled(looks[-1]):
+        if rule.decision(looks[-1]) != "undecided":
             break
     at_stop = first_look(labelled, looks[-1].labels)
     found = estimate(

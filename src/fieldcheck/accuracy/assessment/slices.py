@@ -12,9 +12,10 @@ import numpy as np
 from fieldcheck.accuracy import estimators
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import PoolError, SampleError
-from fieldcheck.core.estimate import metrics_of, on_scale
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.column import Column, closest, is_numeric, missing, numbers
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import ItemFit, Labelled, Sample
@@ -255,7 +256,7 @@ def slices(
     chosen = cut(pool, by)
     simple = isinstance(labelled.sample.draws, EqualDraws)
     parts = _simple_random(labelled, chosen, level) if simple else _assisted(labelled, chosen, level)
-    metric = metrics_of(labelled.task, loss)[0]
+    metric = measure_of(labelled.task, loss).scales[0]
     items = labelled.sample.to_label()
     counts = np.bincount(chosen.codes[items], minlength=len(chosen.names))
     failed = np.unique(labelled.sample.items[labelled.failed])
@@ -271,8 +272,8 @@ def _slice(name: str, part: Part | None, *, sizes: tuple[int, int, int], metric:
     items, labels, _ = sizes
     accuracy = metric == "accuracy"
     if part is not None and (labels == items or _shown(part, labels, accuracy=accuracy)):
-        interval = part.interval.map(lambda mean: on_scale(metric, mean))
-        return Slice(name, *sizes, value=on_scale(metric, part.value), interval=interval)
+        interval = part.interval.map(SCALES[metric].of)
+        return Slice(name, *sizes, value=SCALES[metric].of(part.value), interval=interval)
     enough = FEWEST
     if part is not None:
         enough = max(_enough(part, part.likely), _asked(part)) if accuracy else _enough_relative(part, labels)

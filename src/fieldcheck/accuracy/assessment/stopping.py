@@ -19,10 +19,12 @@ from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, spec
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.requirement import Decision, Look, Verdict
+from fieldcheck.core.requirement import Decided, Look, Requirement, Stop
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import Loss
 from fieldcheck.core.words import counted
@@ -44,10 +46,6 @@ RARE = 0.05
 """Mean failure rate, as believed before any label, under which only the guarded interval is narrow for good reason."""
 
 
-ROUNDING = 1e-12
-"""An accuracy on the threshold may come out below it by as much as numbers are rounded; it counts as "at least"."""
-
-
 Seen = tuple[int, float, Interval]
 """Labels, mean loss and its interval at one look."""
 
@@ -56,8 +54,8 @@ class StopRule(Protocol):
     """What a campaign waits for."""
 
     @property
-    def aim(self) -> float:
-        """The number in its words: a half-width, or a threshold."""
+    def aim(self) -> Requirement | float:
+        """What it waits for: a requirement that is decided, or a half-width."""
         ...
 
     def careful(self, frame: Frame) -> bool:
@@ -72,12 +70,8 @@ class StopRule(Protocol):
         """The looks with more than ``after`` labels, one by one."""
         ...
 
-    def settled(self, look: Look) -> Decision | None:
-        """What this look decides; None: go on."""
-        ...
-
-    def unsettled(self) -> Decision:
-        """What to say when no look decided."""
+    def decision(self, look: Look) -> Decided:
+        """What this look decides; while it is undecided: go on."""
         ...
 
     def shrink(self, look: Look) -> float:
@@ -128,11 +122,8 @@ class HalfWidth:
         careful = found.guarded is not None and frame is not None and self.careful(frame)
         return len(labelled.sample), found.value, found.guarded if careful and found.guarded else found.interval
 
-    def settled(self, look: Look) -> Decision | None:
-        return "reached" if look.interval.width / 2 <= self.target else None
-
-    def unsettled(self) -> Decision:
-        return "not reached"
+    def decision(self, look: Look) -> Decided:
+        return "passed" if look.interval.width / 2 <= self.target else "undecided"
 
     def shrink(self, look: Look) -> float:
         return 2 * self.target / look.interval.width
@@ -157,8 +148,8 @@ class Certify:
             )
 
     @property
-    def aim(self) -> float:
-        return self.threshold
+    def aim(self) -> Requirement:
+        return Requirement("accuracy", self.threshold)
 
     def careful(self, frame: Frame) -> bool:
         return True
@@ -201,13 +192,8 @@ class Certify:
                 found = estimators.estimate(first, level=level)
                 yield labels, found.value, group_sequential(found, first, constant, level=level)
 
-    def settled(self, look: Look) -> Decision | None:
-        if look.interval.low >= self.threshold - ROUNDING:
-            return "at least"
-        return "below" if look.interval.high < self.threshold - ROUNDING else None
-
-    def unsettled(self) -> Decision:
-        return "undecided"
+    def decision(self, look: Look) -> Decided:
+        return self.aim.decide(look.interval).word
 
     def shrink(self, look: Look) -> float:
         """The bound on the side of the threshold must come as near to the estimate as the threshold is."""
@@ -259,7 +245,7 @@ def judge(
     loss: Loss = "squared",
     truth: float | None = None,
     warnings: tuple[str, ...] = (),
-) -> Verdict:
+) -> Stop:
     """What a rule says about the labels so far: the first look that decides, or the last one.
 
     A wave that is only half labelled is not looked at. Labels after the first look that decides change nothing.
@@ -278,27 +264,27 @@ def judge(
 
 def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
     """The looks with more than ``after`` labels, up to the first that decides."""
-    metric = metrics_of(labelled.task, loss)[0]
+    metric = measure_of(labelled.task, loss).scales[0]
     found = []
     for labels, value, interval in rule.read(labelled, rule.looks(labelled.sample), after=after, level=level):
-        moved = interval.map(lambda mean: on_scale(metric, mean))
-        found.append(Look(labels, on_scale(metric, value), moved))
-        if rule.settled(found[-1]):
+        moved = interval.map(SCALES[metric].of)
+        found.append(Look(labels, SCALES[metric].of(value), moved))
+        if rule.decision(found[-1]) != "undecided":
             break
     return found
 
 
-def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Verdict:
-    """The verdict, with the estimate under the interval that the rule went by."""
+def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Stop:
+    """Where it stopped, with the estimate under the interval that the rule went by."""
     last = looks[-1]
-    decision = rule.settled(last)
+    decision = rule.decision(last)
     guarded = found.guarded if last.interval == found.interval else None
-    return Verdict(
-        decision=decision or rule.unsettled(),
+    return Stop(
+        decision=decision,
         estimate=replace(found, interval=last.interval, guarded=guarded),
         looks=tuple(looks),
         aim=rule.aim,
-        more=0 if decision else more_labels(last, rule.shrink(last), found.population),
+        more=0 if decision != "undecided" else more_labels(last, rule.shrink(last), found.population),
     )
 
 

@@ -22,8 +22,9 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.core.draws import PooledDraws
 from fieldcheck.core.errors import BudgetError, SampleError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
-from fieldcheck.core.measures import failure_threshold
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES, Measure
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
@@ -131,14 +132,12 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> Top
     return TopUp(items, belief)
 
 
-def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, limit: float) -> Labelled:
+def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, measure: Measure) -> Labelled:
     """All labels, with the chance that any of the two campaigns drew an item.
 
     losses
         Of the new version on the first items of the top-up: a first part of it, in its random order, is a smaller one.
         Infinite where an item cannot be labelled.
-    limit
-        Absolute error over which an item counts as a failure.
     """
     known, chance = np.isfinite(losses), carried.chance
     more = top.items[: len(losses)]
@@ -149,7 +148,7 @@ def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, li
     items = np.concatenate([carried.items, more[known]])
     everything = np.concatenate([carried.losses, losses[known]])
     sample = Sample(frame.size, items, build_design(DESIGN).estimator, PooledDraws(chance), frame=frame)
-    return Labelled(sample, everything, everything > limit**2, frame.task)
+    return Labelled(sample, everything, measure.failed(everything), frame.task)
 
 
 def reuse(
@@ -180,7 +179,7 @@ def reuse(
     carried = Carried(items, truth[items], old_chances(old))
     frame = frame_of(pool)
     top = draw_top_up(frame, carried, round(top_up * len(items)), seed=seed)
-    labelled = pooled(frame, carried, top, truth[top.items], limit=failure_limit(pool))
+    labelled = pooled(frame, carried, top, truth[top.items], measure=pool.measure())
     return explained(labelled, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
 
 
@@ -199,11 +198,6 @@ def frame_of(pool: Pool) -> Frame:
     return derived.frame(pool, auxiliary_names(build_design(DESIGN), pool))
 
 
-def failure_limit(pool: Pool) -> float:
-    """Absolute error over which an item is a failure; of classes, any error is."""
-    return failure_threshold(pool, None) if pool.task == "regression" else 0.0
-
-
 def explained(
     labelled: Labelled,
     pool: Pool,
@@ -216,12 +210,12 @@ def explained(
 ) -> Estimate:
     """The labels as an estimate of the new version's accuracy, with what it rests on."""
     found = estimators.estimate(labelled, level=level)
-    metric = metrics_of(pool.task, "squared")[0]
+    metric = measure_of(pool.task, "squared").scales[0]
     design = build_design(DESIGN)
     return Estimate(
         metric=metric,
-        value=on_scale(metric, found.value),
-        interval=found.interval.map(lambda mean: on_scale(metric, mean)),
+        value=SCALES[metric].of(found.value),
+        interval=found.interval.map(SCALES[metric].of),
         standard_error=math.sqrt(found.variance),
         labels=labelled.labels,
         failures=labelled.failures,
@@ -234,8 +228,8 @@ def explained(
         budget=labelled.labels,
         seed=seed,
         mean_loss=found.value,
-        truth=None if truth is None else on_scale(metric, truth),
-        guarded=None if found.guarded is None else found.guarded.map(lambda mean: on_scale(metric, mean)),
+        truth=None if truth is None else SCALES[metric].of(truth),
+        guarded=None if found.guarded is None else found.guarded.map(SCALES[metric].of),
         warnings=(*warnings, f"holds only if {pool.name} was neither trained nor tuned on the labels that are re-used"),
         versions=versions(),
     )

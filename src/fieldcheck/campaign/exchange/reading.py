@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from fieldcheck.campaign.exchange.base import Entry, Fault
+from fieldcheck.campaign.exchange.base import Fault, LabelLine
 from fieldcheck.campaign.exchange.csv import read_csv
 from fieldcheck.campaign.exchange.label_studio import read_tasks
 from fieldcheck.core.errors import LabelError
@@ -25,7 +25,7 @@ _NOT_TEXT = {b"PK\x03\x04": "a spreadsheet or a zip file", b"SQLite f": "a datab
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_entries(path: Path, *, encoding: str | None = None) -> Iterator[Entry | Fault]:
+def read_lines(path: Path, *, encoding: str | None = None) -> Iterator[LabelLine | Fault]:
     """The lines of a CSV or TSV file, or the tasks of a Label Studio export, one after the other."""
     with _opened(path, encoding) as stream:
         reader = read_tasks if _is_json(stream) else read_csv

@@ -17,8 +17,9 @@ import numpy as np
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment.labelled import FORMAT, Sheet
+from fieldcheck.campaign.labels import read
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label
 from fieldcheck.core.pool.column import value_at
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.text import long_cells
@@ -45,7 +46,7 @@ def write_sheet(
     pool: Pool,
     *,
     show_predictions: bool = False,
-    answers: Mapping[str, SheetLabel] | None = None,
+    answers: Mapping[str, Label] | None = None,
     remarks: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
     """The CSV file and its sidecar; each is complete or not there at all.
@@ -68,7 +69,7 @@ def write_sheet(
     for at, item in enumerate(sheet.sample.to_label().tolist()):
         name = sheet.ids[at]
         predicted = [sheet.predictions[at]] if shown and sheet.predictions is not None else []
-        answer = known[name].text if name in known else ""
+        answer = str(known[name]) if name in known else ""
         cells = [name, *predicted, *(value_at(pool.columns[column], item) for column in extra), answer]
         own = [said.get(name, {}).get(column, "") for column in added]
         writer.writerow([harmless(cell) for cell in (*cells, *own)])
@@ -157,10 +158,17 @@ def read_pool(path: Path, sheet: Sheet, given: Path | None = None) -> Pool:
     return sources.load(there, **sheet.pool_options)
 
 
-def read_answers(path: Path, sheet: Sheet) -> dict[str, SheetLabel]:
-    """The labels that are filled in, by id; rows may be in any order, and unlabelled ones may be gone."""
+def read_answers(path: Path, sheet: Sheet, *, several_models: bool = False) -> dict[str, Label]:
+    """The labels that are filled in, by id; rows may be in any order, and unlabelled ones may be gone.
+
+    several_models
+        Whether ``right`` could mean any of them.
+    """
     known = spellings(sheet.ids)
-    found: dict[str, SheetLabel] = {}
+    classes = sheet.classes if sheet.predictions is not None else ()
+    said = {} if several_models else dict(zip(sheet.ids, sheet.predictions or (), strict=False))
+    found: dict[str, Label] = {}
+    lines: dict[str, int] = {}
     for line, shown, text, _ in _rows(path):
         name = find_id(shown, known)
         if name is None:
@@ -171,13 +179,14 @@ def read_answers(path: Path, sheet: Sheet) -> dict[str, SheetLabel]:
             )
         if not text:
             continue
-        if name in found and found[name].text != text:
+        label = read(text, task=sheet.task, classes=classes, prediction=said.get(name), item=name, where=f"line {line}")
+        if name in found and found[name] != label:
             raise LabelError(
-                f"{path}: item '{shown}' is '{found[name].text}' on line {found[name].line}, '{text}' on line {line}",
+                f"{path}: item '{shown}' is '{found[name]}' on line {lines[name]}, '{label}' on line {line}",
                 rule="one label per item",
                 hint="remove one of the lines",
             )
-        found[name] = SheetLabel(name, line, text)
+        found[name], lines[name] = label, line
     if not found:
         raise LabelError(
             f"{path}: no label is filled in",

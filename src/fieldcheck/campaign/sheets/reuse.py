@@ -19,7 +19,6 @@ from fieldcheck.accuracy.comparison.reuse import (
     TopUp,
     draw_top_up,
     explained,
-    failure_limit,
     frame_of,
     old_chances,
     pooled,
@@ -29,8 +28,8 @@ from fieldcheck.accuracy.comparison.reuse import (
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import SheetLabel, is_lost
-from fieldcheck.core.measures import losses_of, predictions_at, refuse_outcomes
+from fieldcheck.core.label import Label, Missing
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
@@ -56,20 +55,17 @@ class Reused:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls, sheet: Sheet, answers: Mapping[str, SheetLabel], *, old: Pool, new: Pool, labels_unseen: bool
-    ) -> Reused:
+    def of(cls, sheet: Sheet, answers: Mapping[str, Label], *, old: Pool, new: Pool, labels_unseen: bool) -> Reused:
         """The labels before the first gap, with the chances that the old predictions gave these items."""
         require_unseen(labels_unseen)
         _check_sheet(sheet)
         pool = aligned(old, new)
         classes = tuple(dict.fromkeys((*sheet.classes, *pool.classes)))
-        if sheet.task == "classification":
-            refuse_outcomes([one for one in answers.values() if not is_lost(one, classes)], classes)
+        refuse_outcomes(answers)
         labelled, notes = sheet.labelled(answers, old)
         items = labelled.sample.items
-        losses, more = losses_of(answers, [pool.id_of(int(item)) for item in items], pool, classes=classes)
-        notes = tuple(dict.fromkeys((*notes, *more, *_lost(sheet, answers))))
+        losses = pool.losses_of(answers, [pool.id_of(int(item)) for item in items])
+        notes = (*notes, *_lost(sheet, answers))
         return cls(Carried(items, losses, old_chances(labelled)), pool, classes, notes)
 
     def top_up(self, count: int, *, seed: int, pool_file: str = "") -> Sheet:
@@ -89,9 +85,9 @@ class Reused:
             seed=seed,
             task=self.pool.task,
             loss="squared",
-            threshold=failure_limit(self.pool),
+            threshold=self.pool.threshold(),
             ids=tuple(self.pool.id_of(int(item)) for item in top.items),
-            predictions=predictions_at(self.pool, top.items),
+            predictions=self.pool.predictions_at(top.items.tolist()),
             classes=self.classes,
             pool_file=pool_file,
             pool_digest=self._digest(),
@@ -100,7 +96,7 @@ class Reused:
     def estimate(
         self,
         top: Sheet | None = None,
-        answers: Mapping[str, SheetLabel] | None = None,
+        answers: Mapping[str, Label] | None = None,
         *,
         seed: int = 0,
         level: float = 0.95,
@@ -110,10 +106,10 @@ class Reused:
         drawn, losses, notes = TopUp.none(risk_of(frame)), np.zeros(0), self.notes
         if top is not None:
             drawn = self._drawn(top)
-            known, more = losses_of(answers or {}, top.ids, self.pool, classes=self.classes)
+            known = self.pool.losses_of(answers or {}, top.ids)
             losses = known[: _before_gap(known)]
-            notes += more + _left(losses, len(top.ids))
-        labelled = pooled(frame, self.carried, drawn, losses, limit=failure_limit(self.pool))
+            notes += _left(losses, len(top.ids))
+        labelled = pooled(frame, self.carried, drawn, losses, measure=self.pool.measure())
         reused = len(self.carried.items)
         return explained(labelled, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
 
@@ -137,10 +133,10 @@ def _before_gap(losses: FloatArray) -> int:
     return int(gaps[0]) if len(gaps) else len(losses)
 
 
-def _lost(sheet: Sheet, answers: Mapping[str, SheetLabel]) -> tuple[str, ...]:
+def _lost(sheet: Sheet, answers: Mapping[str, Label]) -> tuple[str, ...]:
     """What to say about old items that nobody could label; those after the first gap are not used anyway."""
     used = takewhile(lambda name: name in answers, sheet.ids)
-    count = sum(is_lost(answers[name], sheet.classes) for name in used)
+    count = sum(isinstance(answers[name], Missing) for name in used)
     text = f"{counted(count, 'item')} of the earlier campaign could not be labelled: taken to be like the others"
     return (text,) if count else ()
 

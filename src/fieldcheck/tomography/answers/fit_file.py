@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,8 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import numerics
+from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Space
 from fieldcheck.core.versions import versions
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import read_npz
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Storable, Surrogate
 
@@ -60,11 +62,10 @@ def _code() -> str:
 
 
 def _read(path: Path, key: str, surrogate: Storable, space: Space) -> FittedSurrogate | None:
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return surrogate.of_numbers(dict(file), space) if str(file["key"]) == key else None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
-        return None
+    with suppress(SpaceError), decoding(path, SpaceError, rule="a fit that was kept here"):
+        numbers = read_npz(path, SpaceError)
+        return surrogate.of_numbers(numbers, space) if str(numbers["key"]) == key else None
+    return None
 
 
 def _write(path: Path, numbers: dict[str, npt.NDArray[Any]]) -> None:

@@ -13,6 +13,8 @@ from fieldcheck.core.inputs import gather
 from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import read_npz
 from fieldcheck.tomography.plans.base import count_of_order, space_filling
 from fieldcheck.tomography.quality.base import QualityScore
 from fieldcheck.tomography.quality.features import OnnxFeatures, View, hashed_tokens, of_model, pixels
@@ -71,7 +73,9 @@ class Quality:
     @classmethod
     def open(cls, folder: str | Path) -> Quality:
         """What ``save`` wrote."""
-        with np.load(Path(folder) / FILE, allow_pickle=False) as file:
+        path = Path(folder) / FILE
+        with decoding(path, SpaceError, rule="as it was written", hint="delete it, and measure the quality again"):
+            file = read_npz(path, SpaceError)
             return cls(
                 score=str(file["score"]),
                 predicted=file["predicted"].astype(np.float64),
