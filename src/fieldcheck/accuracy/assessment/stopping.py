@@ -13,9 +13,10 @@ from typing import Protocol
 
 import numpy as np
 
-from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
-from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, spec
+from fieldcheck.accuracy.designs import base as designs
+from fieldcheck.accuracy.designs.base import Design, OpenEnded, auxiliaries_of
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
@@ -32,15 +33,7 @@ from fieldcheck.numerics.intervals.boundary import boundary, clock
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, normal_quantile
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.schedule import open_schedule
-
-FIRST = 40
-"""Labels before the first look."""
-
-
-WARY = 0.5
-"""Share of the chances that is the same for all items, where a rule goes by the guarded variance."""
-
+from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule
 
 RARE = 0.05
 """Mean failure rate, as believed before any label, under which only the guarded interval is narrow for good reason."""
@@ -218,20 +211,10 @@ def group_sequential(found: MeanLoss, labelled: Labelled, constant: float, *, le
     return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note, basis="boundary")
 
 
-def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
-    """The design as a campaign that may stop after any wave; others are refused.
-
-    For a careful rule, half of the chances are the same for all items: the guarded variance is then smaller, by up to
-    a third of the labels for accurate models, and blind spots are found sooner. A ``floor`` or ``first`` that the
-    design names itself is kept.
-    """
-    if isinstance(design, designs.Waves):
-        known = frame.only(auxiliaries_of(design, frame.helpful()))
-        floor = WARY if design.floor is None and rule.careful(known) else design.floor
-        return replace(design, first=design.first or FIRST, floor=floor)
-    if isinstance(design, designs.Srs) and not design.replace:
-        return design
-    raise _no_looks(f"'{spec(design)}'")
+def open_ended(design: Design, rule: StopRule, frame: Frame) -> OpenEnded:
+    """The design as a campaign that stops by this rule; one that cannot is refused."""
+    known = frame.only(auxiliaries_of(design, frame.helpful()))
+    return designs.open_ended(design, careful=rule.careful(known))
 
 
 def judge(
@@ -300,17 +283,9 @@ def _schedule(sample: Sample) -> tuple[int, ...]:
     """Ends of the waves that are complete; a simple random sample is looked at as if it had the same waves."""
     draws = sample.draws
     if not (draws.anytime or isinstance(draws, WaveDraws)):
-        raise _no_looks("such a sample")
-    sizes = draws.sizes if isinstance(draws, WaveDraws) else open_schedule(FIRST, len(sample))
+        raise designs.no_looks("such a sample")
+    sizes = draws.sizes if isinstance(draws, WaveDraws) else open_schedule(OPEN_FIRST, len(sample))
     return tuple(int(end) for end in np.cumsum(sizes) if end <= len(sample))
-
-
-def _no_looks(what: str) -> DesignError:
-    return DesignError(
-        f"{what} cannot stop on what it sees",
-        rule="a stop rule needs waves, or srs without replacement",
-        hint="--design waves",
-    )
 
 
 def first_look(labelled: Labelled, draws: int) -> Labelled:

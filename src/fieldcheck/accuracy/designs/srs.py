@@ -27,7 +27,17 @@ class Srs:
     needs: ClassVar[str] = "nothing"
     estimator: ClassVar[str] = "mean"
 
+    endless: ClassVar[bool] = False
+
     replace: bool = False
+
+    def open_ended(self, *, careful: bool) -> Srs | None:
+        """Any first part of it is a simple random sample, unless items are drawn twice."""
+        return None if self.replace else self
+
+    def ends(self, most: int) -> list[int]:
+        """It is drawn at once: another budget gives other items."""
+        return [most]
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         rng = stream(seed, "srs")
