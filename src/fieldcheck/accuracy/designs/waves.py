@@ -8,6 +8,7 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from fieldcheck.accuracy.designs.base import auxiliaries_of
+from fieldcheck.accuracy.designs.forecast import Scenario
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
@@ -18,7 +19,7 @@ from fieldcheck.core.types import FloatArray, IntArray, Task
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
 from fieldcheck.numerics.sampling.inclusion import Objective
 from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule, schedule
-from fieldcheck.numerics.sampling.wave import WaveRule
+from fieldcheck.numerics.sampling.wave import Prospect, WaveRule
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Waves:
     estimator: ClassVar[str] = "model_assisted"
     endless: ClassVar[bool] = True
     careful_floor: ClassVar[float] = 0.5
+    margins: ClassVar[tuple[float, float, float]] = (0.65, 1.1, 1.55)
+    own_risk: ClassVar[bool] = True
 
     auxiliary: str = "auto"
     objective: Objective = "estimate"
@@ -111,6 +114,13 @@ class Waves:
         """The ends of its waves."""
         ends: list[int] = np.cumsum(open_schedule(self.first or OPEN_FIRST, most)).tolist()
         return ends
+
+    def half_width(self, frame: Frame, scenario: Scenario, *, labels: int, level: float) -> float:
+        """One wave with all labels: later waves know the risk about as well as the scenario does."""
+        prospect = Prospect(scenario.expected, scenario.spread, scenario.expected)
+        chance = self.rule(scenario.task).inclusion(prospect, np.zeros(frame.size, dtype=bool), labels)
+        variance = float((scenario.spread * (1 / chance - 1)).sum()) / frame.size**2
+        return scenario.half_width(variance, labels, level=level)
 
     def rule(self, task: Task) -> WaveRule:
         """How beliefs become chances, for failures or for errors of regression."""
