@@ -28,7 +28,8 @@ import numpy as np
 
 import fieldcheck as fc
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.sayings import Saying
+from fieldcheck.campaign.state import Annotation
+from fieldcheck.core.label import Outcome
 
 T = TypeVar("T")
 
@@ -93,7 +94,7 @@ def grown(path: Path, size: int) -> tuple[Campaign, float]:
     pool = made_up(size + TIMED + 100)
     with Campaign.create(path, pool, "srs", budget=len(pool), seed=1) as campaign:
         items = campaign.ask("Ann", n=size)
-        campaign.tell_all([Saying(item, "right", "Ann") for item in items])
+        campaign.tell_all([Annotation(item, Outcome(right=True), "Ann") for item in items])
     begun = time.process_time()
     campaign = Campaign.open(path, pool=pool)
     return campaign, time.process_time() - begun

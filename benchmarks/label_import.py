@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.intake import prepare
-from fieldcheck.campaign.exchange.reading import read_entries
+from fieldcheck.campaign.exchange.reading import read_lines
 from fieldcheck.core.errors import LabelError
 from fieldcheck.sources.pools.arrays import from_arrays
 
@@ -88,7 +88,7 @@ def measure(path: Path) -> tuple[float, float, str]:
     with tempfile.TemporaryDirectory() as name, Campaign.create(Path(name) / "c.db", pool, "srs", budget=ITEMS) as made:
         start = time.perf_counter()
         try:
-            found = prepare(made, read_entries(path))
+            found = prepare(made, read_lines(path))
             words = f"{len(found.new)} labels, {found.known:,} repeated, {found.faulty} bad"
         except LabelError as error:
             words = error.problem.partition(": ")[2]

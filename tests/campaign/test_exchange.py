@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import csv as label_csv
 from fieldcheck.campaign.exchange import label_studio
-from fieldcheck.campaign.exchange.base import Entry, Fault
+from fieldcheck.campaign.exchange.base import Fault, LabelLine
 from fieldcheck.campaign.exchange.export import (
     copy_pictures,
     failures_csv,
@@ -29,9 +29,10 @@ from fieldcheck.campaign.exchange.export import (
     to_label_tasks,
 )
 from fieldcheck.campaign.exchange.intake import Intake, prepare, take
-from fieldcheck.campaign.exchange.reading import read_entries
-from fieldcheck.campaign.sayings import Saying
+from fieldcheck.campaign.exchange.reading import read_lines
+from fieldcheck.campaign.state import Annotation
 from fieldcheck.core.errors import CampaignError, LabelError, StoreError
+from fieldcheck.core.label import Missing, TrueClass
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files import text as long_cells
 from fieldcheck.sources.pools.arrays import from_arrays
@@ -56,8 +57,8 @@ def ids(campaign: Campaign) -> list[str]:
     return list(campaign.state.items)
 
 
-def entries_of(path: Path, **options: Any) -> list[Entry | Fault]:
-    return list(read_entries(path, **options))
+def lines_of(path: Path, **options: Any) -> list[LabelLine | Fault]:
+    return list(read_lines(path, **options))
 
 
 def written(path: Path, content: str | bytes) -> Path:
@@ -80,47 +81,47 @@ def choice(*choices: str, by: Any = None, name: str = "label") -> dict[str, Any]
 
 
 def test_a_table_is_read_whatever_a_spreadsheet_made_of_it(tmp_path: Path) -> None:
-    wanted = [Entry("line 2", "a", "cat"), Entry("line 3", "b", "")]
+    wanted = [LabelLine("line 2", "a", "cat"), LabelLine("line 3", "b", "")]
     for text in ("id,label\na,cat\nb,\n", "id;label\r\na;cat\r\nb;\r\n", "\ufeffid\tlabel\na\tcat\nb\t\n"):
-        assert entries_of(written(tmp_path / "l.csv", text)) == wanted
+        assert lines_of(written(tmp_path / "l.csv", text)) == wanted
 
 
 def test_names_reasons_and_label_studios_own_ids_have_their_columns(tmp_path: Path) -> None:
     path = written(tmp_path / "l.csv", "id,Fieldcheck_ID,LABEL,annotator,reason\n812,a,?,Ada,too dark\n")
-    assert entries_of(path) == [Entry("line 2", "a", "?", "Ada", reason="too dark")]
+    assert lines_of(path) == [LabelLine("line 2", "a", "?", "Ada", reason="too dark")]
 
 
 def test_label_studios_own_tables_wrap_numbers_up(tmp_path: Path) -> None:
     """As Label Studio 1.23.2 exports them."""
     text = '"annotator","fieldcheck_id","id","label"\n"1","a","a","[{""number"":8.25}]"\n"","b","b","[{"\n'
     path = written(tmp_path / "l.csv", text)
-    assert entries_of(path) == [Entry("line 2", "a", "8.25", "annotator 1"), Entry("line 3", "b", "[{")]
+    assert lines_of(path) == [LabelLine("line 2", "a", "8.25", "annotator 1"), LabelLine("line 3", "b", "[{")]
 
 
 def test_lines_are_counted_where_an_editor_shows_them(tmp_path: Path) -> None:
     path = written(tmp_path / "l.csv", 'id,text,label\na,"one\ntwo\nthree",cat\n\nb,x\nc,x,dog\n')
-    assert entries_of(path) == [
-        Entry("line 2", "a", "cat"),
+    assert lines_of(path) == [
+        LabelLine("line 2", "a", "cat"),
         Fault("line 6", "2 cells for 3 columns; quote cells that contain the separator"),
-        Entry("line 7", "c", "dog"),
+        LabelLine("line 7", "c", "dog"),
     ]
 
 
 def test_a_line_that_is_not_text_is_named_and_the_others_are_read(tmp_path: Path) -> None:
-    found = entries_of(written(tmp_path / "l.csv", b"id,label\na,caf\xe9\nb,dog\n"))
-    assert [type(one) for one in found] == [Fault, Entry]
+    found = lines_of(written(tmp_path / "l.csv", b"id,label\na,caf\xe9\nb,dog\n"))
+    assert [type(one) for one in found] == [Fault, LabelLine]
     assert "UTF-8" in str(found[0])
     assert str(found[0]).startswith("line 2")
-    assert entries_of(written(tmp_path / "l.csv", b"id,label\na,caf\xe9\n"), encoding="latin-1") == [
-        Entry("line 2", "a", "café")
+    assert lines_of(written(tmp_path / "l.csv", b"id,label\na,caf\xe9\n"), encoding="latin-1") == [
+        LabelLine("line 2", "a", "café")
     ]
 
 
 def test_wide_text_is_read_when_it_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "l.csv", "id,label\na,cat\n".encode("utf-16"))
-    assert entries_of(path, encoding="utf-16") == [Entry("line 2", "a", "cat")]
+    assert lines_of(path, encoding="utf-16") == [LabelLine("line 2", "a", "cat")]
     with pytest.raises(LabelError, match="utf-16"):
-        entries_of(path)
+        lines_of(path)
 
 
 @pytest.mark.parametrize(
@@ -142,29 +143,29 @@ def test_wide_text_is_read_when_it_is_named(tmp_path: Path) -> None:
 )
 def test_files_that_cannot_be_read_are_refused_with_the_place(tmp_path: Path, content: bytes, words: str) -> None:
     with pytest.raises(LabelError, match=words):
-        entries_of(written(tmp_path / "labels", content))
+        lines_of(written(tmp_path / "labels", content))
 
 
 def test_missing_files_folders_and_encodings_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "absent.csv", tmp_path):
         with pytest.raises(LabelError):
-            entries_of(path)
+            lines_of(path)
     with pytest.raises(LabelError, match="no encoding"):
-        entries_of(written(tmp_path / "l.csv", "id,label\n"), encoding="utf-99")
+        lines_of(written(tmp_path / "l.csv", "id,label\n"), encoding="utf-99")
 
 
 def test_one_endless_line_is_refused_before_it_is_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_csv, "LONGEST", 1000)
     for text in ("id,label\na," + "x" * 5000 + "\n", "id,label\n" + 'a,"' + "x\n" * 5000):
         with pytest.raises(LabelError, match="longer than"):
-            entries_of(written(tmp_path / "l.csv", text))
-    assert len(entries_of(written(tmp_path / "l.csv", "id,label\n" + "a,cat\n" * 500))) == 500
+            lines_of(written(tmp_path / "l.csv", text))
+    assert len(lines_of(written(tmp_path / "l.csv", "id,label\n" + "a,cat\n" * 500))) == 500
 
 
 def test_two_files_with_long_cells_are_read_at_once(tmp_path: Path) -> None:
     """Python's limit for a cell is one for the whole process: the end of one file must not lower it for the other."""
     text = "id,text,label\n" + "".join(f"i{at},{'x' * 200_000},cat\n" for at in range(3))
-    slow, quick = (read_entries(written(tmp_path / name, text)) for name in ("slow.csv", "quick.csv"))
+    slow, quick = (read_lines(written(tmp_path / name, text)) for name in ("slow.csv", "quick.csv"))
     assert next(iter(slow)) is not None
     assert len(list(quick)) == 3
     assert len(list(slow)) == 2
@@ -175,7 +176,7 @@ def test_one_endless_task_is_refused_before_it_is_in_memory(tmp_path: Path, monk
     monkeypatch.setattr(label_studio, "LONGEST", 200_000)
     path = written(tmp_path / "l.json", '[{"data": "' + "x" * 1_000_000 + '"}]')
     with pytest.raises(LabelError, match="never ends"):
-        entries_of(path)
+        lines_of(path)
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])
@@ -186,7 +187,7 @@ def test_a_large_file_takes_no_more_memory_than_a_small_one(campaign: Campaign, 
     text = "id,label,text\n" + row * 6_000 if kind == "csv" else "[" + ",\n".join([one] * 6_000) + "]"
     path = written(tmp_path / f"l.{kind}", text)
     tracemalloc.start()
-    found = prepare(campaign, read_entries(path))
+    found = prepare(campaign, read_lines(path))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (found.faulty, len(found.faults)) == (6_000, 100)
@@ -194,32 +195,32 @@ def test_a_large_file_takes_no_more_memory_than_a_small_one(campaign: Campaign, 
 
 
 CASES = [
-    (task("a", choice("cat", by=3)), [Entry("task 1", "a", "cat", "annotator 3")]),
-    (task("a", choice("cat", by={"id": 3, "email": "a@b.c"})), [Entry("task 1", "a", "cat", "a@b.c")]),
+    (task("a", choice("cat", by=3)), [LabelLine("task 1", "a", "cat", "annotator 3")]),
+    (task("a", choice("cat", by={"id": 3, "email": "a@b.c"})), [LabelLine("task 1", "a", "cat", "a@b.c")]),
     (
         task("a", choice("cat", by=1), choice("dog", by=2)),
-        [Entry("task 1", "a", "cat", "annotator 1"), Entry("task 1", "a", "dog", "annotator 2")],
+        [LabelLine("task 1", "a", "cat", "annotator 1"), LabelLine("task 1", "a", "dog", "annotator 2")],
     ),
     (
         task("a", {"result": [], "was_cancelled": True, "completed_by": 1}),
-        [Entry("task 1", "a", "", "annotator 1", skipped=True, reason="skipped in Label Studio")],
+        [LabelLine("task 1", "a", "", "annotator 1", skipped=True, reason="skipped in Label Studio")],
     ),
-    (task("a", {"result": []}), [Entry("task 1", "a", "")]),
+    (task("a", {"result": []}), [LabelLine("task 1", "a", "")]),
     (task("a"), []),
     ({"data": {"id": "a"}}, []),
-    ({"data": {"id": 12}, "annotations": [choice("cat")]}, [Entry("task 1", "12", "cat")]),
-    (task("a", {"result": [{"from_name": "label", "value": {"number": 2.5}}]}), [Entry("task 1", "a", "2.5")]),
-    (task("a", {"result": [{"value": {"text": [" right "]}}]}), [Entry("task 1", "a", "right")]),
-    ({"id": 7, "fieldcheck_id": "a", "label": "cat", "annotator": 2}, [Entry("task 1", "a", "cat", "annotator 2")]),
-    ({"id": 7, "fieldcheck_id": "a", "label": {"choices": ["cat"]}}, [Entry("task 1", "a", "cat")]),
-    ({"id": 7, "fieldcheck_id": "a", "label": [{"number": 8.25}]}, [Entry("task 1", "a", "8.25")]),
-    ({"id": 7, "fieldcheck_id": "a"}, [Entry("task 1", "a", "")]),
+    ({"data": {"id": 12}, "annotations": [choice("cat")]}, [LabelLine("task 1", "12", "cat")]),
+    (task("a", {"result": [{"from_name": "label", "value": {"number": 2.5}}]}), [LabelLine("task 1", "a", "2.5")]),
+    (task("a", {"result": [{"value": {"text": [" right "]}}]}), [LabelLine("task 1", "a", "right")]),
+    ({"id": 7, "fieldcheck_id": "a", "label": "cat", "annotator": 2}, [LabelLine("task 1", "a", "cat", "annotator 2")]),
+    ({"id": 7, "fieldcheck_id": "a", "label": {"choices": ["cat"]}}, [LabelLine("task 1", "a", "cat")]),
+    ({"id": 7, "fieldcheck_id": "a", "label": [{"number": 8.25}]}, [LabelLine("task 1", "a", "8.25")]),
+    ({"id": 7, "fieldcheck_id": "a"}, [LabelLine("task 1", "a", "")]),
 ]
 
 
 @pytest.mark.parametrize(("found", "wanted"), CASES)
-def test_what_label_studio_exports_is_read(tmp_path: Path, found: Any, wanted: list[Entry]) -> None:
-    assert entries_of(written(tmp_path / "e.json", export(found))) == wanted
+def test_what_label_studio_exports_is_read(tmp_path: Path, found: Any, wanted: list[LabelLine]) -> None:
+    assert lines_of(written(tmp_path / "e.json", export(found))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_what_label_studio_exports_is_read(tmp_path: Path, found: Any, wanted: l
     ],
 )
 def test_tasks_that_cannot_be_understood_are_named(tmp_path: Path, found: Any) -> None:
-    (fault,) = entries_of(written(tmp_path / "e.json", export(found)))
+    (fault,) = lines_of(written(tmp_path / "e.json", export(found)))
     assert isinstance(fault, Fault)
     assert fault.where == "task 1"
 
@@ -258,7 +259,7 @@ def test_elements_come_one_by_one_wherever_the_window_ends(values: list[Any]) ->
 
 
 def take_file(campaign: Campaign, path: Path, **options: Any) -> Intake:
-    found = prepare(campaign, read_entries(path), **options)
+    found = prepare(campaign, read_lines(path), **options)
     take(campaign, found)
     return found
 
@@ -270,7 +271,7 @@ def label_file(tmp_path: Path, *rows: tuple[str, ...], header: str = "id,label")
 
 
 def labels_of(campaign: Campaign) -> dict[str, str]:
-    return {name: item.label for name, item in campaign.refresh().items.items() if item.standing == "labelled"}
+    return {name: str(item.label) for name, item in campaign.refresh().items.items() if item.standing == "labelled"}
 
 
 def test_part_of_a_file_repeats_and_corrections_are_fine(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
@@ -297,7 +298,7 @@ def test_nothing_changes_when_a_file_is_taken_twice(campaign: Campaign, ids: lis
 def test_every_bad_line_is_named_with_its_reason(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
     undrawn = next(f"i{at:02d}" for at in range(30) if f"i{at:02d}" not in ids)
     rows = [(ids[0], "cat"), ("i999", "cat"), (undrawn, "cat"), (ids[1], "catt"), (ids[2], "dog"), (ids[2], "cat")]
-    found = prepare(campaign, read_entries(label_file(tmp_path, *rows)))
+    found = prepare(campaign, read_lines(label_file(tmp_path, *rows)))
     assert [fault.where for fault in found.faults] == ["line 3", "line 4", "line 5", "line 6", "line 7"]
     words = [fault.problem for fault in found.faults]
     assert "no item 'i999'" in words[0]
@@ -326,7 +327,7 @@ def test_a_line_that_names_another_than_the_one_who_imports_is_a_fault(
     campaign: Campaign, ids: list[str], tmp_path: Path
 ) -> None:
     rows = [(ids[0], "cat", "ADA"), (ids[1], "dog", "Bob"), (ids[2], "cat", "")]
-    found = prepare(campaign, read_entries(label_file(tmp_path, *rows, header="id,label,annotator")), by="Ada")
+    found = prepare(campaign, read_lines(label_file(tmp_path, *rows, header="id,label,annotator")), by="Ada")
     assert [(given.item, given.by) for given in found.new] == [(ids[0], "Ada"), (ids[2], "Ada")]
     (fault,) = found.faults
     assert fault.where == "line 3"
@@ -346,7 +347,7 @@ def test_names_in_other_letters_are_one_person_also_in_a_file(
 
 def test_every_line_of_a_clash_is_named(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
     path = label_file(tmp_path, (ids[0], "dog"), (ids[1], "cat"), (ids[0], "cat"), (ids[0], "dog"), (ids[0], "-bird"))
-    found = prepare(campaign, read_entries(path))
+    found = prepare(campaign, read_lines(path))
     assert [str(fault).partition(";")[0] for fault in found.faults] == [
         f"line 2: item '{ids[0]}' is 'dog' here and 'cat' in line 4",
         f"line 4: item '{ids[0]}' is 'cat' here and 'dog' in line 2",
@@ -358,7 +359,7 @@ def test_every_line_of_a_clash_is_named(campaign: Campaign, ids: list[str], tmp_
 
 def test_what_others_said_differently_is_listed(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
     campaign.tell(ids[0], "cat", by="Ada")
-    found = prepare(campaign, read_entries(label_file(tmp_path, (ids[0], "dog"))), by="Bob")
+    found = prepare(campaign, read_lines(label_file(tmp_path, (ids[0], "dog"))), by="Bob")
     assert found.disagreements == (f"line 2: item '{ids[0]}' is 'dog'; Ada said 'cat'",)
     assert len(found.new) == 1
 
@@ -366,12 +367,14 @@ def test_what_others_said_differently_is_listed(campaign: Campaign, ids: list[st
 def test_skips_keep_their_reason(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
     rows = [(ids[0], "?", "too dark"), (ids[1], "unclear", ""), (ids[2], "skip", "")]
     take_file(campaign, label_file(tmp_path, *rows, header="id,label,reason"))
-    assert [campaign.state.items[name].skips[0].text for name in ids[:3]] == ["too dark", "unclear", ""]
+    assert [campaign.state.items[name].skips[0].label for name in ids[:3]] == [
+        Missing(why) for why in ("too dark", "unclear", "")
+    ]
 
 
 def test_names_that_no_store_keeps_are_faults(campaign: Campaign, ids: list[str], tmp_path: Path) -> None:
     rows = [(ids[0], "cat", "x" * 999), (ids[1], "cat", "a\x07b")]
-    found = prepare(campaign, read_entries(label_file(tmp_path, *rows, header="id,label,by")))
+    found = prepare(campaign, read_lines(label_file(tmp_path, *rows, header="id,label,by")))
     assert found.faulty == 2
     with pytest.raises(CampaignError):
         prepare(campaign, [], by="x" * 999)
@@ -381,7 +384,7 @@ def test_numbers_are_checked(tmp_path: Path) -> None:
     pool = from_arrays(y_pred=np.arange(20) + 0.5)
     with Campaign.create(tmp_path / "c.db", pool, "srs", budget=4, seed=1) as campaign:
         rows = [(name, text) for name, text in zip(campaign.state.items, ("1.5", "nan", "1,5", "two"), strict=True)]
-        found = prepare(campaign, read_entries(label_file(tmp_path, *rows)))
+        found = prepare(campaign, read_lines(label_file(tmp_path, *rows)))
     assert (len(found.new), found.faulty) == (1, 3)
 
 
@@ -389,7 +392,7 @@ def test_a_store_that_fails_takes_nothing_of_the_file(
     campaign: Campaign, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file is one change of the campaign: it is stored as a whole or not at all."""
-    found = prepare(campaign, read_entries(label_file(tmp_path, *[(name, "cat") for name in ids])))
+    found = prepare(campaign, read_lines(label_file(tmp_path, *[(name, "cat") for name in ids])))
     before = campaign.refresh().number
     assert take(campaign, found) == len(ids)
     assert campaign.refresh().number == before + len(ids)
@@ -397,26 +400,29 @@ def test_a_store_that_fails_takes_nothing_of_the_file(
     def failing(events: object, *, seen: int) -> object:
         raise StoreError("the disk is full")
 
-    changed = prepare(campaign, read_entries(label_file(tmp_path, *[(name, "dog") for name in ids])))
+    changed = prepare(campaign, read_lines(label_file(tmp_path, *[(name, "dog") for name in ids])))
     monkeypatch.setattr(campaign.log._store, "append", failing)
     with pytest.raises(StoreError):
         take(campaign, changed)
     assert campaign.refresh().number == before + len(ids)
 
 
-def test_one_bad_saying_stops_all(campaign: Campaign, ids: list[str]) -> None:
+def test_one_bad_label_stops_all(campaign: Campaign, ids: list[str]) -> None:
     before = campaign.refresh().number
     with pytest.raises(LabelError):
-        campaign.tell_all([Saying(ids[0], "cat"), Saying(ids[1], "no such class")])
+        campaign.tell_all([Annotation(ids[0], TrueClass("cat")), Annotation(ids[1], TrueClass("no such class"))])
     assert campaign.refresh().number == before
-    assert [event.kind for event in campaign.tell_all([Saying(ids[0], "cat"), Saying(ids[1], reason="dark")])] == [
+    assert [
+        event.kind
+        for event in campaign.tell_all([Annotation(ids[0], TrueClass("cat")), Annotation(ids[1], Missing("dark"))])
+    ] == [
         "labelled",
         "skipped",
     ]
-    assert campaign.tell_all([Saying(ids[0], "cat"), Saying(ids[1], reason="dark")]) == []
+    assert campaign.tell_all([Annotation(ids[0], TrueClass("cat")), Annotation(ids[1], Missing("dark"))]) == []
     campaign.close()
     with pytest.raises(CampaignError):
-        campaign.tell_all([Saying(ids[2], "cat")])
+        campaign.tell_all([Annotation(ids[2], TrueClass("cat"))])
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from([*CLASSES, "right", "?", "nonsense", ""])), max_size=25))
@@ -449,7 +455,7 @@ def pictures(tmp_path: Path) -> Iterator[Campaign]:
         (folder / name).write_bytes(b"\x89PNG\r\n\x1a\n" + name.encode())
     (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\nsecret")
     pool = from_arrays(y_pred=["cat"] * 6, ids=names, metadata={"note": ["=1+1"] * 6, "label": ["x"] * 6})
-    with Campaign.create(tmp_path / "c.db", pool, "srs", budget=6, seed=1, items=folder, more_classes=["dog"]) as made:
+    with Campaign.create(tmp_path / "c.db", pool, "srs", budget=6, seed=1, items=folder, new_classes=["dog"]) as made:
         yield made
 
 
@@ -521,5 +527,5 @@ def test_the_interface_fits_the_campaign(pictures: Campaign) -> None:
 def test_where_two_people_are_wanted_a_label_has_a_name(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "two.db", pool_of(), "srs", budget=4, seed=1, labels_per_item=2) as campaign:
         rows = [(name, "cat") for name in campaign.state.items]
-        assert prepare(campaign, read_entries(label_file(tmp_path, *rows))).faulty == 4
-        assert len(prepare(campaign, read_entries(label_file(tmp_path, *rows)), by="Ada").new) == 4
+        assert prepare(campaign, read_lines(label_file(tmp_path, *rows))).faulty == 4
+        assert len(prepare(campaign, read_lines(label_file(tmp_path, *rows)), by="Ada").new) == 4

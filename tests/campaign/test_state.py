@@ -14,6 +14,7 @@ from fieldcheck.campaign.settings import FORMAT, Settings
 from fieldcheck.campaign.state import Lease, State, fold
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.label import TrueClass
 
 PLAIN = Settings(
     title="animals",
@@ -31,10 +32,8 @@ PLAIN = Settings(
 SAMPLE = {
     "items": [4, 2, 7, 0],
     "estimator": "mean",
-    "per_draw": {},
-    "constants": {"replacement": [0.0]},
+    "draws": {"kind": "EqualDraws", "replacement": False},
     "complete": True,
-    "prefix_valid": True,
     "warnings": [],
 }
 IDS = ("e", "c", "h", "a")
@@ -49,7 +48,7 @@ def begun(*more: Event, needed: int = 1) -> list[Event]:
 
 
 def label(item: str, text: str, by: str = "Ann", at: float = 0.0) -> Event:
-    return Event("labelled", "", item=item, by=by, at=at, data={"label": text, "typed": text.upper()})
+    return Event("labelled", "", item=item, by=by, at=at, data={"label": {"class": text}, "typed": text.upper()})
 
 
 def skip(item: str, by: str = "Ann") -> Event:
@@ -77,8 +76,8 @@ def test_items_are_in_the_order_of_the_design_and_know_their_place() -> None:
 def test_what_stands_is_the_last_that_somebody_said() -> None:
     state = fold(begun(label("c", "cat"), label("c", "dog"), label("e", "cat", by="Bob")))
     (mark,) = state.items["c"].labels
-    assert (mark.text, mark.typed, mark.number) == ("dog", "DOG", 4)
-    assert (state.items["c"].standing, state.items["c"].label) == ("labelled", "dog")
+    assert (mark.label, mark.typed, mark.number) == (TrueClass("dog"), "DOG", 4)
+    assert (state.items["c"].standing, state.items["c"].label) == ("labelled", TrueClass("dog"))
     assert state.items["h"].standing == "open"
 
 
@@ -182,7 +181,7 @@ def test_in_one_step_or_many(more: list[Event], needed: int, data: st.DataObject
         names = [mark.by for mark in (*item.labels, *item.skips)]
         assert len(names) == len(set(names))
         assert item.done == (item.standing in ("labelled", "skipped"))
-        assert (item.label != "") == (item.standing == "labelled")
+        assert (item.label is not None) == (item.standing == "labelled")
         assert not (item.done and item.leases)
         holding = [lease.by for lease in item.leases]
         assert len(holding) == len(set(holding))
@@ -217,4 +216,4 @@ def test_a_label_costs_the_same_in_a_large_campaign() -> None:
     shared = {id(item) for item in state.items.values()} & {id(item) for item in after.items.values()}
     assert len(shared) == 49_999
     assert len({id(block) for block in state.items._blocks} - {id(block) for block in after.items._blocks}) == 1
-    assert (after.items["item 7"].label, state.items["item 7"].label) == ("cat", "")
+    assert (str(after.items["item 7"].label), state.items["item 7"].label) == ("cat", None)

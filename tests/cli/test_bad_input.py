@@ -147,8 +147,10 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "pool": lambda sheet: _record(sheet, pool=[]),
     "items": lambda sheet: _sample(sheet, items=[10**9] * 20),
     "items as text": lambda sheet: _sample(sheet, items="all"),
-    "per draw": lambda sheet: _sample(sheet, per_draw={"probability": [0.5]}),
-    "per draw as list": lambda sheet: _sample(sheet, per_draw=[]),
+    "draws": lambda sheet: _sample(sheet, draws={"kind": "StepDraws", "probability": [0.5], "weighted": 0.8}),
+    "draws of no kind": lambda sheet: _sample(sheet, draws={"kind": "NoDraws"}),
+    "draws that lack a field": lambda sheet: _sample(sheet, draws={"kind": "EqualDraws"}),
+    "draws as list": lambda sheet: _sample(sheet, draws=[]),
     "estimator": lambda sheet: _sample(sheet, estimator="nope"),
 }
 
@@ -183,7 +185,7 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder": (lambda sheet: (sheet.unlink(), sheet.mkdir()), "cannot be read"),
     "no labels": (lambda sheet: rewrite(sheet, [{**row, "label": " "} for row in read(sheet)]), "no label"),
     "one label": (
-        lambda sheet: rewrite(sheet, [{**row, "label": "" if at else "a"} for at, row in enumerate(read(sheet))]),
+        lambda sheet: rewrite(sheet, [{**row, "label": "" if at else "right"} for at, row in enumerate(read(sheet))]),
         "first two labels",
     ),
     "ones": (lambda sheet: rewrite(sheet, [{**row, "label": "1"} for row in read(sheet)]), "right or wrong"),

@@ -272,10 +272,26 @@ def test_labels_after_a_gap_are_not_used_and_this_is_said(run: Run, tea: Path) -
     assert f"29 labels after the first gap, item '{rows[30]['id']}'" in " ".join(done["warnings"])
 
 
-def test_classes_that_the_model_never_predicts_are_failures_and_named(run: Run, tea: Path) -> None:
-    run("sample", tea, "-n", 30, "-o", "sheet.csv")
+def test_classes_and_outcomes_in_one_sheet_are_read_as_in_a_campaign(run: Run, tea: Path) -> None:
+    asked = (tea, "--design", "srs", "--budget", BUDGET, "--seed", 5)
+    run("sample", *asked, "--out", "sheet.csv")
+    classes, outcomes = truth_of(tea), outcomes_of(tea)
+    fill(Path("sheet.csv"), {name: (classes if at % 2 else outcomes)[name] for at, name in enumerate(classes)})
+    check_same(run, Path("sheet.csv"), *asked)
+
+
+def test_a_class_is_spelt_right_or_declared(run: Run, tea: Path) -> None:
+    run("sample", tea, "--design", "srs", "--budget", BUDGET, "--out", "sheet.csv")
     rows = fill(Path("sheet.csv"), truth_of(tea))
-    rows[4]["label"] = "coffee"
+    rows[3]["label"] = "blak tea"
     rewrite(Path("sheet.csv"), rows)
-    warnings = " ".join(run("estimate", "sheet.csv", "--json").json["warnings"])
-    assert f"first 'coffee' for item '{rows[4]['id']}' on line 6" in warnings
+    refused = run("estimate", "sheet.csv")
+    assert refused.code != 0
+    assert "on line 5 is no class" in refused.err
+    assert "black tea" in refused.err
+    rows[3]["label"] = "coffee"
+    rewrite(Path("sheet.csv"), rows)
+    assert "--new-class 'coffee'" in " ".join(run("estimate", "sheet.csv").err.split())
+    declared = run("sample", tea, "--out", "sheet.csv", "--continue", "--new-class", "coffee")
+    assert declared.code == 0, declared.err
+    assert run("estimate", "sheet.csv").code == 0

@@ -1,66 +1,56 @@
-"""From what people write to losses."""
+"""What a person may say about an item."""
 
 from __future__ import annotations
 
-import unicodedata
+import json
+import math
 
 import pytest
 
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.label import SheetLabel, classification_losses, regression_offsets
+from fieldcheck.core.label import Label, Missing, Outcome, Score, TrueClass, Value, as_record, from_record
+from fieldcheck.core.measures import label_losses, measure_of
+
+LABELS = (
+    TrueClass("cat"),
+    TrueClass("wrong"),
+    Value(-0.1),
+    Score(0.5),
+    Outcome(right=True),
+    Outcome(right=False),
+    Missing(),
+    Missing("too dark"),
+)
 
 
-def answers(*texts: str) -> list[SheetLabel]:
-    return [SheetLabel(f"item{at}", at + 2, text) for at, text in enumerate(texts)]
+@pytest.mark.parametrize("label", LABELS, ids=str)
+def test_a_record_survives_json(label: Label) -> None:
+    assert from_record(json.loads(json.dumps(as_record(label)))) == label
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("kind", [Value, Score])
+def test_numbers_are_finite(kind: type[Value] | type[Score], number: float) -> None:
+    with pytest.raises(LabelError, match="finite"):
+        kind(number)
 
 
 @pytest.mark.parametrize(
-    ("texts", "predictions", "classes", "losses"),
+    ("label", "prediction", "expected"),
     [
-        (["cat", "dog"], ["cat", "cat"], ["cat", "dog"], [0, 1]),
-        (["right", "wrong"], ["cat", "cat"], ["cat", "dog"], [0, 1]),
-        (["Pass", "FAIL"], ["cat", "cat"], ["cat", "dog"], [0, 1]),
-        (["1", "0"], ["1", "1"], ["0", "1"], [0, 1]),
-        (["7", "7.0", "8"], ["7", "7", "7"], ["7", "8"], [0, 0, 1]),
-        (["CAT", "Dog"], ["cat", "cat"], ["cat", "dog"], [0, 1]),
-        (["A", "a"], ["a", "a"], ["A", "a"], [1, 0]),
-        (["yes", "no"], ["yes", "yes"], ["no", "yes"], [0, 1]),
-        (["TRUE", "FALSE"], ["true", "true"], ["false", "true"], [0, 1]),
-        ([unicodedata.normalize("NFD", "grün")], ["grün"], ["grün", "rot"], [0]),
-        (["right", "wrong"], None, [], [0, 1]),
-        (["1", "0"], None, [], [0, 1]),
+        (TrueClass("cat"), "cat", 0.0),
+        (TrueClass("dog"), "cat", 1.0),
+        (TrueClass("7"), "7.0", 0.0),
+        (TrueClass("gr\u00fcn"), "gru\u0308n", 0.0),
+        (Outcome(right=True), None, 0.0),
+        (Outcome(right=False), "cat", 1.0),
+        (Value(1.5), 1.0, 0.5),
+        (Value(-2.0), 1.0, 3.0),
+        (Missing("dark"), "cat", math.inf),
     ],
 )
-def test_losses(texts: list[str], predictions: list[str] | None, classes: list[str], losses: list[float]) -> None:
-    assert classification_losses(answers(*texts), predictions, classes) == (losses, ())
-
-
-def test_an_unknown_class_is_a_failure_and_is_named() -> None:
-    losses, (warning,) = classification_losses(answers("cat", "cow"), ["cat", "cat"], ["cat", "dog"])
-    assert losses == [0, 1]
-    assert "first 'cow' for item 'item1' on line 3" in warning
-
-
-def test_outcome_words_among_classes_are_unknown_classes() -> None:
-    losses, warnings = classification_losses(answers("cat", "right"), ["cat", "cat"], ["cat", "dog"])
-    assert losses == [0, 1]
-    assert "'right'" in warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("texts", "predictions", "classes"),
-    [(["1", "0"], ["cat", "cat"], ["cat", "dog"]), (["right", "cat"], None, [])],
-)
-def test_ambiguous_labels_are_refused(texts: list[str], predictions: list[str] | None, classes: list[str]) -> None:
-    with pytest.raises(LabelError):
-        classification_losses(answers(*texts), predictions, classes)
-
-
-def test_offsets() -> None:
-    assert regression_offsets(answers("1.5", "-2", "1e1"), [1.0, 1.0, 10.0]) == [0.5, 3.0, 0.0]
-
-
-@pytest.mark.parametrize("text", ["", "three", "1,5", "nan", "inf", "-Infinity"])
-def test_a_number_is_finite_and_has_a_decimal_point(text: str) -> None:
-    with pytest.raises(LabelError, match="item1"):
-        regression_offsets(answers("1", text), [0.0, 0.0])
+def test_how_far_off_the_model_is(label: Label, prediction: str | float | None, expected: float) -> None:
+    measure = measure_of("regression" if isinstance(label, Value) else "classification", "absolute")
+    losses = label_losses(measure, [prediction, prediction], [label, None])
+    assert losses[0] == expected
+    assert math.isnan(losses[1])

@@ -31,7 +31,7 @@ from typing import Any
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.export import labelling_config, to_label_tasks
 from fieldcheck.campaign.exchange.intake import prepare, take
-from fieldcheck.campaign.exchange.reading import read_entries
+from fieldcheck.campaign.exchange.reading import read_lines
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105 -- of a server that lives for a minute
 CLASSES = ("cat", "dog & wolf", "<b>bird</b>", "grüner Fisch")
@@ -177,10 +177,10 @@ def _compare(folder: Path, kind: str, export: Path, given: dict[str, str | None]
     """A new campaign with the same items takes the export, and knows what was annotated."""
     place = folder / f"{export.stem}.db"
     with Campaign.create(place, folder / "pool.csv", "srs", budget=12, seed=1) as campaign:
-        intake = prepare(campaign, read_entries(export))
+        intake = prepare(campaign, read_lines(export))
         assert intake.faulty == 0, intake.faults
         take(campaign, intake)
-        found = {item.id: item.label if item.verdict == "labelled" else None for item in campaign.state.items.values()}
+        found = {item.id: str(item.label) if item.label else None for item in campaign.state.items.values()}
         done = {name: item for name, item in campaign.state.items.items() if item.done}
         # The flat exports leave out what was skipped: these items stay open.
         wanted = given if export.stem == "JSON" else {name: label for name, label in given.items() if label}

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.simulate import Outcome, simulate
+from fieldcheck.accuracy.assessment.simulate import Repetition, simulate
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.bench.offsets import OffsetBins
@@ -24,6 +24,7 @@ from fieldcheck.bench.signals import FailureCurve
 from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.versions import versions
+from fieldcheck.files.damage import decoding
 from fieldcheck.sources import load_pool
 
 
@@ -150,13 +151,9 @@ class Workshop:
         path = self.plan.activations.get(subject)
         if path is None:
             return None
-        try:
+        rule = f"activations of '{subject}': a .npy file with one row per item and one column per neuron"
+        with decoding(path, BenchError, rule=rule):
             loaded: npt.NDArray[Any] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise BenchError(
-                f"no activations of '{subject}' can be read from '{path}': {error}",
-                rule="a .npy file with one row per item and one column per neuron",
-            ) from error
         return loaded
 
     def _offset_bins(self, subject: str) -> OffsetBins | None:
@@ -187,7 +184,7 @@ def _has(pool: Pool, name: str) -> bool:
     return name in derived.names(pool) or name in {column.strip().lower() for column in pool.columns}
 
 
-def _histogram(bins: OffsetBins | None, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _histogram(bins: OffsetBins | None, outcomes: Sequence[Repetition]) -> dict[str, Any]:
     if bins is None:
         return {}
     return {"offsets": np.stack([bins.count(one.items) for one in outcomes]), "offset_edges": bins.edges}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
-from fieldcheck.campaign.sayings import Saying
 from fieldcheck.campaign.settings import Settings
 from fieldcheck.campaign.state import Annotation, ItemState, Lease, State, fold
 
@@ -16,7 +15,6 @@ __all__ = [
     "Lease",
     "Nonresponse",
     "Progress",
-    "Saying",
     "Settings",
     "State",
     "fold",

@@ -18,22 +18,19 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
 from fieldcheck.campaign.creation import all_classes, begin, campaign_design
-from fieldcheck.campaign.drawing import drawn_event
-from fieldcheck.campaign.labels import checked_key, checked_text, checked_words, read_label, unknown_item
-from fieldcheck.campaign.log import EventLog, new_key
-from fieldcheck.campaign.people import spelt
+from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
+from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
+from fieldcheck.campaign.people import digest_of, new_token, spelt
 from fieldcheck.campaign.places import file_to_be, place_of, pool_file
 from fieldcheck.campaign.progress import Failure, Progress
-from fieldcheck.campaign.sayings import EFFORTLESS, SAYING, Saying, said, same
 from fieldcheck.campaign.settings import INTERNAL, Settings
-from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.campaign.state import Annotation, ItemState, State
 from fieldcheck.campaign.stores import open_store
 from fieldcheck.campaign.stores.base import Event, EventKind, Store
 from fieldcheck.campaign.view import CampaignView
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import SheetLabel, is_lost
-from fieldcheck.core.measures import failure_threshold
+from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
@@ -127,7 +124,7 @@ class Campaign:
         title: str = "",
         labels_per_item: int = 1,
         lease_seconds: float = 600.0,
-        more_classes: Sequence[str] = (),
+        new_classes: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """Start a campaign and choose its first items.
@@ -146,7 +143,7 @@ class Campaign:
             From so many different people, before an item is done; as many may have it at once.
         lease_seconds
             For so long an item that was asked for is kept for whoever asked.
-        more_classes
+        new_classes
             That a label may name beside those of the pool.
         """
         options = dict(pool_options or {})
@@ -163,9 +160,9 @@ class Campaign:
             seed=seed,
             task=loaded.task,
             loss=loss,
-            threshold=failure_threshold(loaded, threshold) if loaded.task == "regression" else 0.5,
+            threshold=loaded.threshold(threshold),
             population=len(loaded),
-            classes=all_classes(loaded, more_classes),
+            classes=all_classes(loaded, new_classes),
             labels_per_item=labels_per_item,
             lease_seconds=float(lease_seconds),
             pool_digest=derived.digest(loaded, auxiliary_names(chosen, loaded)),
@@ -227,14 +224,14 @@ class Campaign:
         """
         if n < 1:
             raise CampaignError(f"{n} items asked for", rule="at least one")
-        name = checked_text(by, "the name")
+        name = checked_name(by, "the name")
         return self.log.decide(lambda state: self._ask(state, state.person(name), n))
 
     def _ask(self, state: State, by: str, n: int) -> list[str]:
         if state.closed:
             return []
         while not (chosen := choice(state, by, n, now=self._clock())) and may_draw(state):
-            self.log.append([replace(self._next_draw(state), at=self._clock())])
+            self.log.append([replace(self.view.next_draw(state), at=self._clock())])
             state = self.log.state
         self._lease(chosen, by, now=self._clock())
         return [item.id for item in chosen]
@@ -246,12 +243,6 @@ class Campaign:
         if ending:
             data = {"until": now + lasting}
             self.log.append([Event("leased", new_key(), item=item.id, by=by, at=now, data=data) for item in ending])
-
-    def _next_draw(self, state: State) -> Event:
-        sheet = self.view.sheet_of(state)
-        losses = sheet.history(self.view.answers_of(state))
-        sample = self.view.design.draw(self.view.frame, losses, budget=self.settings.most, seed=self.settings.seed)
-        return drawn_event(sample, self.pool, before=sheet.sample, state=state, losses=losses)
 
     def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
         """Record somebody's label; telling again corrects one's own.
@@ -265,42 +256,47 @@ class Campaign:
         typed = checked_words(str(label), "the label")
         if not typed:
             raise LabelError(f"no label for item '{item}'", rule="a label says something", hint="skip the item")
-        if is_lost(SheetLabel(item, 0, typed), self.settings.classes):
-            return self.skip(item, "" if typed.lower() in EFFORTLESS else typed, by=by, key=key)
+        known = self.state if item in self.state.items else self.refresh()
+        label_read = self.read(self._entry(known, str(item)), typed)
+        if isinstance(label_read, Missing):
+            return self.skip(item, label_read.reason, by=by, key=key)
+        words = {"label": as_record(label_read), "typed": typed}
+        return self._record("labelled", item, by, key, lambda entry, by: words)
 
-        def words(entry: ItemState, by: str) -> dict[str, Any]:
-            prediction = self.view.prediction_of(entry.position)
-            return {"label": read_label(typed, item, self.settings, prediction=prediction), "typed": typed}
+    def read(self, item: ItemState, text: str) -> Label:
+        """What a text says about an item of this campaign; what it cannot mean is refused."""
+        prediction = self.view.prediction_of(item.position)
+        classes = self.settings.classes if prediction is not None else ()
+        return read(text, task=self.settings.task, classes=classes, prediction=prediction, item=item.id)
 
-        return self._mark("labelled", item, by, key, words)
-
-    def tell_all(self, sayings: Sequence[Saying]) -> list[Event]:
+    def tell_all(self, annotations: Sequence[Annotation]) -> list[Event]:
         """Record many labels and skips at once: all of them, or none where one cannot be taken.
 
         What stands already is not recorded again.
         """
-        checked = [saying.checked() for saying in sayings]
+        checked = [replace(one, by=checked_name(one.by, "the name")) for one in annotations]
         return self.log.decide(lambda state: self._tell_all(state, checked))
 
-    def _tell_all(self, state: State, sayings: Sequence[Saying]) -> list[Event]:
+    def _tell_all(self, state: State, annotations: Sequence[Annotation]) -> list[Event]:
         self._check_open(state)
         names = dict.fromkeys(state.names)
         events = list[Event]()
-        for saying in sayings:
-            by = spelt(saying.by, names)
+        for one in annotations:
+            by = spelt(one.by, names)
             names.setdefault(by)
-            events.append(self._event(self._entry(state, saying.item), replace(saying, by=by)))
+            events.append(self._event(self._entry(state, one.item), replace(one, by=by)))
         new = [event for event in events if self._repeated(state.items[event.item], event) is None]
         return self.log.append(new) if new else []
 
-    def _event(self, entry: ItemState, saying: Saying) -> Event:
-        words: dict[str, Any] = {"reason": saying.reason}
-        if saying.label:
-            prediction = self.view.prediction_of(entry.position)
-            meant = read_label(saying.label, saying.item, self.settings, prediction=prediction)
-            words = {"label": meant, "typed": saying.label}
-        kind: EventKind = "labelled" if saying.label else "skipped"
-        return Event(kind, key=new_key(), item=saying.item, by=saying.by, at=self._clock(), data=words)
+    def _event(self, entry: ItemState, said: Annotation) -> Event:
+        kind: EventKind = "skipped" if said.skipped else "labelled"
+        return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=self._words(entry, said))
+
+    def _words(self, entry: ItemState, said: Annotation) -> dict[str, Any]:
+        if isinstance(said.label, Missing):
+            return {"reason": checked_words(said.label.reason, "the reason")}
+        typed = said.typed or str(said.label)
+        return {"label": as_record(self.read(entry, typed)), "typed": typed}
 
     def _check_open(self, state: State) -> None:
         if state.closed:
@@ -309,25 +305,25 @@ class Campaign:
     def skip(self, item: str, reason: str = "", *, by: str = "", key: str | None = None) -> Event:
         """Record that an item cannot be labelled: it is kept, with the reason, and reported as non-response."""
         words = {"reason": checked_words(reason, "the reason")}
-        return self._mark("skipped", item, by, key, lambda entry, by: words)
+        return self._record("skipped", item, by, key, lambda entry, by: words)
 
     def flag(self, item: str, note: str = "", *, by: str = "", key: str | None = None) -> Event:
         """Record that somebody should look at this item again; it changes nothing else."""
         words = {"note": checked_words(note, "the note")}
-        return self._mark("flagged", item, by, key, lambda entry, by: words)
+        return self._record("flagged", item, by, key, lambda entry, by: words)
 
     def retract(self, item: str, *, by: str = "", key: str | None = None) -> Event:
         """Undo one's own label or skip; the item is theirs again, to be labelled anew."""
 
         def undone(entry: ItemState, by: str) -> dict[str, Any]:
-            mark = entry.annotation_of(by)
-            if mark is None:
+            annotation = entry.annotation_of(by)
+            if annotation is None:
                 raise CampaignError(
                     f"'{by}' has said nothing about item '{item}'", rule="one's own label or skip can be retracted"
                 )
-            return {"of": mark.number, "until": self._clock() + self.settings.lease_seconds}
+            return {"of": annotation.number, "until": self._clock() + self.settings.lease_seconds}
 
-        return self._mark("retracted", item, by, key, undone)
+        return self._record("retracted", item, by, key, undone)
 
     def release(self, item: str, *, by: str = "", key: str | None = None) -> Event:
         """Give an item back that was asked for; it is free for others."""
@@ -337,12 +333,42 @@ class Campaign:
                 raise CampaignError(f"item '{item}' is not in the hands of '{by}'", rule="one's own items are released")
             return {}
 
-        return self._mark("released", item, by, key, given)
+        return self._record("released", item, by, key, given)
+
+    def invite(self, names: Sequence[str]) -> dict[str, str]:
+        """A token for each person, by name: what their link to the labelling page carries.
+
+        Only its fingerprint is kept, so a token that was lost is replaced: an earlier one of the same person ends here.
+        """
+        checked = [person_name(name) for name in names]
+
+        def step(state: State) -> dict[str, str]:
+            tokens = {state.person(name): new_token() for name in checked}
+            self.log.append([self._invited(name, digest_of(token)) for name, token in tokens.items()])
+            return tokens
+
+        return self.log.decide(step)
+
+    def revoke(self, name: str) -> Event:
+        """End a person's link; what they labelled stands."""
+
+        def step(state: State) -> Event:
+            person = state.person(person_name(name))
+            if not state.invited.get(person):
+                having = ", ".join(one for one, digest in state.invited.items() if digest) or "nobody"
+                raise CampaignError(f"'{person}' has no link", rule=f"links that are valid: {having}")
+            return self.log.append([self._invited(person, "")])[0]
+
+        return self.log.decide(step)
+
+    def _invited(self, person: str, digest: str) -> Event:
+        data = {"person": person, "digest": digest}
+        return Event("invited", INTERNAL + new_key(), at=self._clock(), data=data)
 
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""
         sent = checked_key(key) if key else f"{INTERNAL}closed"
-        name = checked_text(by, "the name")
+        name = checked_name(by, "the name")
 
         def step(state: State) -> Event:
             if state.closed:
@@ -351,7 +377,7 @@ class Campaign:
 
         return self.log.decide(step)
 
-    def _mark(
+    def _record(
         self,
         kind: EventKind,
         item: str,
@@ -361,13 +387,13 @@ class Campaign:
     ) -> Event:
         """Record something that somebody says about an item."""
         sent = checked_key(key) if key else new_key()
-        name = checked_text(by, "the name")
+        name = checked_name(by, "the name")
 
         def step(state: State) -> Event:
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
             if (stored := self.log.keyed(sent)) is not None:
-                return same(stored, replace(wish, data=words(entry, wish.by) if kind in SAYING else {}))
+                return same(stored, replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())
             if not key and (repeated := self._repeated(entry, event)) is not None:
@@ -379,10 +405,10 @@ class Campaign:
 
     def _repeated(self, entry: ItemState, event: Event) -> Event | None:
         """The event that says the same already: what stands need not be said again."""
-        mark = entry.annotation_of(event.by)
-        if mark is None or event.kind not in ("labelled", "skipped"):
+        before = entry.annotation_of(event.by)
+        if before is None or event.kind not in ("labelled", "skipped"):
             return None
-        stored = self.log.numbered(mark.number)
+        stored = self.log.numbered(before.number)
         return stored if stored.kind == event.kind and said(stored) == said(event) else None
 
     def _entry(self, state: State, item: str) -> ItemState:

@@ -10,9 +10,10 @@ from dataclasses import asdict, astuple
 from typing import Any
 
 from fieldcheck.campaign.settings import Place, Settings
-from fieldcheck.campaign.state import Annotation, Draw, Items, ItemState, Lease, State
+from fieldcheck.campaign.state import Annotation, Draw, ItemFlag, Items, ItemState, Lease, State
+from fieldcheck.core.label import as_record, from_record
 
-FORMAT = 1
+FORMAT = 2
 """Of the text; one of another format is not read, and the events are."""
 
 
@@ -29,6 +30,7 @@ def as_text(state: State) -> str:
         "closed": state.closed,
         "names": state.names,
         "pools": [astuple(place) for place in state.pools],
+        "invited": dict(state.invited),
     }
     return json.dumps(record, separators=(",", ":"))
 
@@ -64,29 +66,34 @@ def _state(record: Mapping[str, Any]) -> State | None:
         closed=record["closed"],
         names=tuple(record["names"]),
         pools=tuple(Place(*place) for place in record["pools"]),
+        invited=record["invited"],
     )
 
 
 def _row(item: ItemState) -> list[Any]:
     """Most items have one label and nothing else: what is empty at the end is left out."""
-    said = [[astuple(one) for one in kind] for kind in (item.skips, item.flags, item.leases)]
-    labels = [(one.by, one.text, one.at, one.number, one.typed) for one in item.labels]
-    row = [item.id, item.position, item.standing, item.label, labels]
-    return [*row, *said] if any(said) else row
+    rest = [[_said(one) for one in item.skips], *([astuple(one) for one in kind] for kind in (item.flags, item.leases))]
+    label = None if item.label is None else as_record(item.label)
+    row = [item.id, item.position, item.standing, label, [_said(one) for one in item.labels]]
+    return [*row, *rest] if any(rest) else row
+
+
+def _said(one: Annotation) -> tuple[Any, ...]:
+    return as_record(one.label), one.by, one.typed, one.at, one.number
 
 
 def _item(row: Sequence[Any]) -> ItemState:
-    name, position, standing, label, labels, *said = row
-    skips, flags, leases = said or ((), (), ())
+    name, position, standing, label, labels, *rest = row
+    skips, flags, leases = rest or ((), (), ())
     return ItemState(
         name,
         position,
-        tuple([Annotation(*one) for one in labels]),
-        tuple([Annotation(*one) for one in skips]),
-        tuple([Annotation(*one) for one in flags]),
+        tuple([Annotation(name, from_record(said), *more) for said, *more in labels]),
+        tuple([Annotation(name, from_record(said), *more) for said, *more in skips]),
+        tuple([ItemFlag(*one) for one in flags]),
         tuple([Lease(*one) for one in leases]),
         standing,
-        label,
+        None if label is None else from_record(label),
     )
 
 

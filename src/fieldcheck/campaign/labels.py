@@ -1,83 +1,124 @@
-"""What a label means that is given in a campaign: checked at once, so that nothing wrong is ever kept."""
+"""The one reader of labels: from what a person wrote to what it says, checked at once."""
 
 from __future__ import annotations
 
 import difflib
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from fieldcheck.campaign.settings import INTERNAL, Settings
+from fieldcheck.campaign.settings import INTERNAL
 from fieldcheck.core.errors import CampaignError, LabelError
-from fieldcheck.core.label import PLAIN, RIGHT, WRONG, Meaning, plain, spelling
+from fieldcheck.core.label import (
+    LOST,
+    PLAIN,
+    RIGHT,
+    SKIP,
+    WRONG,
+    Label,
+    Missing,
+    Outcome,
+    TrueClass,
+    Value,
+    checked_name,
+    checked_words,
+    plain,
+)
+from fieldcheck.core.types import Task
 
-LONGEST = 200
-"""Letters of a name or a key."""
 
+def read(
+    text: str,
+    *,
+    task: Task,
+    classes: Sequence[str] = (),
+    prediction: str | float | None = None,
+    item: str = "",
+    where: str = "",
+) -> Label:
+    """What a text says about an item; what it cannot mean is refused.
 
-WORDIEST = 2_000
-"""Letters of a label, a reason or a note."""
+    Words for right, wrong and skip are classes first, where a class has that name.
 
-
-def read_label(typed: str, item: str, settings: Settings, *, prediction: str | float | None) -> str:
-    """The label as it counts: the class as the pool spells it, the number, or ``wrong``.
-
-    ``right`` is what the model said, where that is known. Words for right and wrong are classes first, where a class
-    has that name.
+    classes
+        All that a label may name: those of the pool, and those that were declared. None: only right or wrong.
+    prediction
+        What ``right`` means; None where it is not known, or where there are several models.
+    item, where
+        For messages: whose label it is, and ``line 7``, where the text stands in a file.
     """
-    if settings.task == "regression":
-        return _number(typed, item)
-    if prediction is not None and (name := class_of(typed, settings.classes)) is not None:
-        return name
-    word = typed.lower()
+    written = checked_words(text, "the label")
+    place = f"of item '{item}'" + (f" on {where}" if where else "")
+    name = class_of(written, tuple(classes)) if task == "classification" else None
+    if name is not None:
+        return TrueClass(name)
+    word = written.lower()
+    if word in LOST:
+        return Missing("" if word in SKIP else written)
+    if task == "regression":
+        return Value(_number(written, place))
     # 0 and 1 beside classes with other names may mean right and wrong, or the other way round.
-    if word in RIGHT | WRONG and (prediction is None or word not in PLAIN):
-        return "wrong" if word in WRONG else "right" if prediction is None else str(prediction)
-    raise _unknown(typed, item, settings.classes if prediction is not None else ())
+    if word in RIGHT | WRONG and not (classes and word in PLAIN):
+        return _outcome(word in RIGHT, prediction)
+    raise _unknown(written, place, classes)
 
 
-def meaning(label: str, classes: tuple[str, ...]) -> Meaning:
-    """What a label that was read says, where it is not a class or a number."""
-    if label not in ("right", "wrong") or label in classes:
-        return "as read"
-    return "wrong" if label == "wrong" else "right"
+def _outcome(right: bool, prediction: str | float | None) -> Label:
+    return TrueClass(str(prediction)) if right and prediction is not None else Outcome(right)
 
 
-def class_of(typed: str, classes: tuple[str, ...]) -> str | None:
+def class_of(written: str, classes: tuple[str, ...]) -> str | None:
     """The class that is meant; None where there is no such class."""
-    names = _names(classes)
-    text = plain(typed)
+    names, text = _spellings(classes), plain(written)
     return names.get(text, names.get(text.casefold()))
 
 
 @lru_cache(maxsize=16)
-def _names(classes: tuple[str, ...]) -> dict[str, str]:
+def _spellings(classes: tuple[str, ...]) -> dict[str, str]:
+    """From what may be written to the class it names: any case will do where no two classes differ in nothing else."""
     own = {plain(name): name for name in classes}
-    return {written: own[name] for written, name in spelling(classes).items()}
+    count = Counter(text.casefold() for text in own)
+    alike = {text.casefold(): name for text, name in own.items() if count[text.casefold()] == 1}
+    return alike | own
 
 
-def _number(typed: str, item: str) -> str:
+def _number(written: str, place: str) -> float:
     try:
-        value = float(typed)
+        value = float(written)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
         raise LabelError(
-            f"label '{typed}' of item '{item}' is not a number",
+            f"label '{written}' {place} is not a number",
             rule="the labels of a regression are finite numbers, with a decimal point",
-            hint="skip the item if it has none",
+            hint="correct it, or skip the item if it has none",
         )
-    return repr(value)
+    return value
 
 
-def _unknown(typed: str, item: str, classes: Sequence[str]) -> LabelError:
-    close = difflib.get_close_matches(typed, classes, n=3, cutoff=0.5)
+def _unknown(written: str, place: str, classes: Sequence[str]) -> LabelError:
+    if not classes:
+        return LabelError(
+            f"label '{written}' {place} says neither right nor wrong",
+            rule="this pool has no predictions to compare a class with",
+            hint="right or wrong for every item",
+        )
     names = ", ".join(classes[:8]) + (", ..." if len(classes) > 8 else "")
     return LabelError(
-        f"label '{typed}' of item '{item}' is no class",
-        rule=f"a label is one of {names}; or right, or wrong" if classes else "a label is right or wrong",
-        hint=" or ".join(close) if close else "a class that is missing is named when the campaign is started",
+        f"label '{written}' {place} is no class",
+        rule=f"a label is one of {names}; or right, or wrong",
+        hint=_instead(written, classes),
     )
+
+
+def _instead(written: str, classes: Sequence[str]) -> str:
+    if written in PLAIN:
+        return "write right or wrong instead of 1 and 0"
+    folded = {name.casefold(): name for name in classes}
+    close = [folded[one] for one in difflib.get_close_matches(written.casefold(), folded, n=3, cutoff=0.5)]
+    declared = f"--new-class '{written}', if it is a class that the model does not know"
+    return f"{' or '.join(close)}; or {declared}" if close else declared
 
 
 def unknown_item(item: str, ids: Sequence[str]) -> LabelError:
@@ -90,25 +131,17 @@ def unknown_item(item: str, ids: Sequence[str]) -> LabelError:
     )
 
 
-def checked_words(text: str, what: str) -> str:
-    """What somebody says, without blanks around it; whole documents are refused."""
-    text = text.strip()
-    if len(text) > WORDIEST:
-        raise LabelError(f"{what} has {len(text):,} letters", rule=f"at most {WORDIEST:,}", hint="a shorter one")
-    return text
-
-
-def checked_text(text: str, what: str) -> str:
-    """A name or key without blanks around it; too long ones, and those with control codes, are refused."""
-    text = text.strip()
-    if len(text) > LONGEST or not text.isprintable():
-        raise CampaignError(f"{what} {text[:40]!r}", rule=f"at most {LONGEST} printable letters", hint="a shorter one")
-    return text
+def person_name(text: str) -> str:
+    """A person's name; none at all is refused."""
+    name = checked_name(text, "the name")
+    if not name:
+        raise CampaignError("a person without a name", rule="everyone has a name", hint="ada,bob")
+    return name
 
 
 def checked_key(key: str) -> str:
-    """A key as somebody sends it; those of events that nobody sends are refused."""
-    key = checked_text(key, "the key")
+    """A key as it was sent; those of events that are not sent are refused."""
+    key = checked_name(key, "the key")
     if not key or key.startswith(INTERNAL):
         raise CampaignError(f"the key '{key}'", rule=f"it says something, and does not begin with {INTERNAL}")
     return key

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fieldcheck.campaign.kept_state import as_text, from_text
 from fieldcheck.campaign.state import State, fold
@@ -31,6 +31,14 @@ LONGEST_PAUSE = 0.1
 """Seconds between two attempts, at most."""
 
 
+ABOUT_ITEMS = ("labelled", "skipped", "flagged")
+"""Events by which annotators say something."""
+
+
+SAID = ("label", "reason", "note")
+"""What an event says; the rest of its data follows from the moment."""
+
+
 class EventLog:
     """What happened in a campaign, over a store: all of it, or as much as was read so far.
 
@@ -41,7 +49,6 @@ class EventLog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.RLock()
-        self._keys: dict[str, Event] = {}
         kept = store.bookmark()
         self._state = (None if kept is None else from_text(kept.text)) or fold(store.read())
         self._kept = 0 if kept is None else kept.number
@@ -85,10 +92,7 @@ class EventLog:
 
     def keyed(self, key: str) -> Event | None:
         """The event that was sent with a key."""
-        if key in self._keys:
-            self.refresh()  # what was stored is acknowledged again only where it is still found
-            return self._keys[key]
-        return self._store.find(key)
+        return self._store.find(key)  # what was stored is acknowledged again only where it is still found
 
     def refresh(self) -> State:
         """Read what happened since, and return the state."""
@@ -118,10 +122,8 @@ class EventLog:
 
     def _take(self, events: Sequence[Event]) -> None:
         """Add events that follow those known."""
-        if not events:
-            return
-        self._state = fold(events, self._state)
-        self._keys.update({event.key: event for event in events})
+        if events:
+            self._state = fold(events, self._state)
 
     def decide(self, step: Callable[[State], T], *, known_first: bool = False) -> T:
         """What a step decides on the newest state; decided anew where another process changed it in between.
@@ -149,3 +151,19 @@ class EventLog:
 def new_key() -> str:
     """A key that is used nowhere else."""
     return uuid.uuid4().hex
+
+
+def said(event: Event) -> dict[str, Any]:
+    """The words of an event."""
+    return {name: value for name, value in event.data.items() if name in SAID}
+
+
+def same(stored: Event, wish: Event) -> Event:
+    """The stored event, if it is what was wished for; a key that was used for something else is refused."""
+    if (stored.kind, stored.item, stored.by, said(stored)) == (wish.kind, wish.item, wish.by, said(wish)):
+        return stored
+    raise CampaignError(
+        f"the key '{wish.key}' was used for something else: {stored.kind} '{stored.item}' by '{stored.by}'",
+        rule="a key names one thing that happened",
+        hint="a new key for each",
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from fieldcheck.campaign.state import ItemState, State
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.label import Label, Missing
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Failure:
 
     item: str
     position: int
-    label: str
+    label: Label
     prediction: str | float | None
     by: str
     at: float
@@ -106,18 +107,18 @@ def progress_of(state: State, *, failures: int, now: float) -> Progress:
         failures=failures,
         complete=state.complete and all(item.done for item in items),
         closed=bool(state.closed),
-        annotators=dict(Counter(label.by for item in items for label in item.labels)),
+        annotators=dict(Counter(one.by for item in items for one in item.labels)),
         agreement=agreement(items),
     )
 
 
 def agreement(items: Iterable[ItemState]) -> float:
     """Share of the items with several labels on which all agree; nan where there are none."""
-    several = [len({label.text for label in item.labels}) == 1 for item in items if len(item.labels) > 1]
+    several = [len({one.label for one in item.labels}) == 1 for item in items if len(item.labels) > 1]
     return sum(several) / len(several) if several else math.nan
 
 
 def reasons_of(items: Iterable[ItemState]) -> dict[str, int]:
     """By reason, how often it was given for an item that is skipped; the most frequent first."""
-    given = Counter(skip.text for item in items if item.standing == "skipped" for skip in item.skips)
-    return dict(given.most_common())
+    skips = (one.label for item in items if item.standing == "skipped" for one in item.skips)
+    return dict(Counter(label.reason for label in skips if isinstance(label, Missing)).most_common())

@@ -12,12 +12,13 @@ from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.stores.base import Event, EventKind
 from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.label import Label, Missing, Value, from_record
 from fieldcheck.core.types import Task
 
 Standing = Literal["open", "labelled", "skipped", "disputed"]
 
 
-Whose = TypeVar("Whose", "Annotation", "Lease")
+Whose = TypeVar("Whose", "Annotation", "ItemFlag", "Lease")
 
 
 BLOCK = 128
@@ -26,22 +27,32 @@ BLOCK = 128
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What one person said about an item.
+    """What an annotator says about an item: a label, or that there is none.
 
-    text
-        The label as it counts (the name of the class, the number, or wrong), the reason of a skip, or the note of a
-        flag.
-    number
-        Of the event.
     typed
-        The label as it was given.
+        The label as it was written.
+    at, number
+        When it was stored, and the number of the event; 0 before that.
     """
 
-    by: str
-    text: str
-    at: float
-    number: int
+    item: str
+    label: Label
+    by: str = ""
     typed: str = ""
+    at: float = 0.0
+    number: int = 0
+
+    @property
+    def skipped(self) -> bool:
+        return isinstance(self.label, Missing)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFlag:
+    """That an item should be looked at again, and why."""
+
+    by: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +84,17 @@ class ItemState:
     position: int
     labels: tuple[Annotation, ...] = ()
     skips: tuple[Annotation, ...] = ()
-    flags: tuple[Annotation, ...] = ()
+    flags: tuple[ItemFlag, ...] = ()
     leases: tuple[Lease, ...] = ()
     standing: Standing = "open"
-    label: str = ""
+    label: Label | None = None
 
     @property
     def done(self) -> bool:
         return self.standing in ("labelled", "skipped")
 
     def annotation_of(self, by: str) -> Annotation | None:
-        """The label or skip of one person."""
+        """The label or skip of an annotator."""
         return next((one for one in (*self.labels, *self.skips) if one.by == by), None)
 
     def lease_of(self, by: str) -> Lease | None:
@@ -190,16 +201,16 @@ class _ItemsOnTheWay:
 class Draw:
     """What the design added at one go: the part of a ``Sample`` that is new.
 
-    items, per_draw
-        One per new draw. The rest is that of the whole sample so far.
+    items
+        One per new draw.
+    draws
+        How they were drawn, as a record; what is not of single draws is that of the whole sample so far.
     """
 
     items: tuple[int, ...]
     estimator: str
-    per_draw: Mapping[str, list[float]]
-    constants: Mapping[str, list[float]]
+    draws: Mapping[str, Any]
     complete: bool
-    prefix_valid: bool
     warnings: tuple[str, ...]
 
 
@@ -219,6 +230,8 @@ class State:
         Number of the event that closed it; 0 while it is open.
     pools
         Where the pool was moved to, in order of time.
+    invited
+        By name, the fingerprint of the token in a person's link; empty where it was revoked.
     """
 
     settings: Settings
@@ -230,6 +243,7 @@ class State:
     closed: int = 0
     names: tuple[str, ...] = ()
     pools: tuple[Place, ...] = ()
+    invited: Mapping[str, str] = field(default_factory=dict)
 
     def person(self, name: str) -> str:
         """A name as it was spelt first."""
@@ -262,6 +276,7 @@ class _Folding:
         self.state, self.items, self.seen = state, _ItemsOnTheWay(state.items), state.seen
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
+        self.invited = state.invited
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -271,6 +286,7 @@ class _Folding:
             "flagged": self.flagged,
             "retracted": self.retracted,
             "moved": self.moved,
+            "invited": self.invite,
             "closed": self.close,
         }
 
@@ -293,6 +309,7 @@ class _Folding:
             self.closed,
             tuple(self.names),
             self.pools,
+            self.invited,
         )
 
     def drawn(self, event: Event) -> None:
@@ -315,18 +332,19 @@ class _Folding:
 
     def labelled(self, event: Event) -> None:
         item = self._item(event)
-        new = Annotation(event.by, event.data["label"], event.at, event.number, event.data["typed"])
+        label, typed = from_record(event.data["label"]), event.data["typed"]
+        new = Annotation(item.id, label, event.by, typed, event.at, event.number)
         self._settle(event, item, (*_others(item.labels, event.by), new), _others(item.skips, event.by))
 
     def skipped(self, event: Event) -> None:
         item = self._item(event)
-        new = Annotation(event.by, event.data["reason"], event.at, event.number)
+        new = Annotation(item.id, Missing(event.data["reason"]), event.by, at=event.at, number=event.number)
         self._settle(event, item, _others(item.labels, event.by), (*_others(item.skips, event.by), new))
 
     def flagged(self, event: Event) -> None:
         item = self._item(event)
-        new = Annotation(event.by, event.data["note"], event.at, event.number)
-        self.items.change(replace(item, flags=(*_others(item.flags, event.by), new)))
+        flag = ItemFlag(event.by, event.data["note"])
+        self.items.change(replace(item, flags=(*_others(item.flags, event.by), flag)))
 
     def retracted(self, event: Event) -> None:
         """The item is theirs again, to be labelled anew; unless it is done without them."""
@@ -336,6 +354,10 @@ class _Folding:
 
     def moved(self, event: Event) -> None:
         self.pools = (*self.pools, Place(event.data["pool_file"], event.data["pool_beside"]))
+
+    def invite(self, event: Event) -> None:
+        self.names.setdefault(event.data["person"])
+        self.invited = {**self.invited, event.data["person"]: event.data["digest"]}
 
     def close(self, event: Event) -> None:
         self.closed = event.number
@@ -357,25 +379,26 @@ class _Folding:
 
 def settled(
     labels: tuple[Annotation, ...], skips: tuple[Annotation, ...], needed: int, task: Task
-) -> tuple[Standing, str]:
+) -> tuple[Standing, Label | None]:
     """Where an item stands, and the label that counts.
 
     It is done when as many people as wanted gave a label, even where others skipped it, or as many skipped it. Where
     some do the one and some the other it waits for one more person. So does a tie; a skip after it makes it a skip.
     """
     if len(labels) + len(skips) < needed:
-        return "open", ""
+        return "open", None
     if not labels or len(labels) < needed <= len(skips):
-        return "skipped", ""
+        return "skipped", None
     if len(labels) < needed:
-        return "disputed", ""
+        return "disputed", None
     if task == "regression":
-        return "labelled", repr(float(statistics.median(float(one.text) for one in labels)))
-    (first, count), *others = Counter(one.text for one in labels).most_common(2)
+        numbers = [one.label.number for one in labels if isinstance(one.label, Value)]
+        return "labelled", Value(float(statistics.median(numbers)))
+    (first, count), *others = Counter(one.label for one in labels).most_common(2)
     if not others or others[0][1] < count:
         return "labelled", first
     last = max((*labels, *skips), key=lambda one: one.number)
-    return ("skipped", "") if last in skips else ("disputed", "")
+    return ("skipped" if last in skips else "disputed"), None
 
 
 def draw_of(record: Mapping[str, Any]) -> Draw:
@@ -383,10 +406,8 @@ def draw_of(record: Mapping[str, Any]) -> Draw:
     return Draw(
         items=tuple(record["items"]),
         estimator=record["estimator"],
-        per_draw=record["per_draw"],
-        constants=record["constants"],
+        draws=record["draws"],
         complete=record["complete"],
-        prefix_valid=record["prefix_valid"],
         warnings=tuple(record["warnings"]),
     )
 

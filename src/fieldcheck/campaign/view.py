@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
-from fieldcheck.accuracy.assessment.labelled import ALL_OR_NOTHING, Sheet
+from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
-from fieldcheck.campaign.drawing import sample_of
+from fieldcheck.campaign.drawing import drawn_event, sample_of
 from fieldcheck.campaign.items import Content, content_of
-from fieldcheck.campaign.labels import meaning
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress, progress_of, reasons_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label, Missing
+from fieldcheck.core.measures import label_losses
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
@@ -83,10 +84,7 @@ class CampaignView:
 
     def prediction_of(self, position: int) -> str | float | None:
         """What the model said about an item of the pool; None where only outcomes are known."""
-        if self.pool.predictions is None:
-            return None
-        said = self.pool.predictions[position]
-        return self.pool.classes[int(said)] if self.pool.task == "classification" else float(said)
+        return self.pool.prediction_at(position)
 
     def sheet(self) -> Sheet:
         """The sample so far as a labelling sheet: what slices, metrics and stop rules work on."""
@@ -98,7 +96,6 @@ class CampaignView:
 
     def _make_sheet(self, state: State) -> Sheet:
         positions = [item.position for item in state.items.values()]
-        known = self.pool.predictions is not None
         return Sheet(
             # Whether more is to come is said by the progress of the campaign, not by each of its estimates.
             sample=replace(sample_of(state.draws, len(self.pool)), complete=True),
@@ -109,7 +106,7 @@ class CampaignView:
             loss=self.settings.loss,
             threshold=self.settings.threshold,
             ids=tuple(state.items),
-            predictions=tuple(self.prediction_of(at) for at in positions) if known else None,  # type: ignore[misc]
+            predictions=None if self.pool.predictions is None else self.pool.predictions_at(positions),
             classes=self.settings.classes,
             pool_file=self.pool_place,
             pool_digest=self.settings.pool_digest,
@@ -117,24 +114,31 @@ class CampaignView:
             seen=state.seen,
         )
 
-    def answers(self) -> dict[str, SheetLabel]:
+    def next_draw(self, state: State) -> Event:
+        """What the design draws after a state; before anything was drawn, its first items."""
+        most, seed = self.settings.most, self.settings.seed
+        if not state.draws:
+            return drawn_event(self.design.draw(self.frame, None, budget=most, seed=seed), self.pool)
+        sheet = self.sheet_of(state)
+        losses = sheet.history(self.answers_of(state))
+        sample = self.design.draw(self.frame, losses, budget=most, seed=seed)
+        return drawn_event(sample, self.pool, before=sheet.sample, state=state, losses=losses)
+
+    def answers(self) -> dict[str, Label]:
         """By id, what is settled: the label that counts, or that there is none.
 
         While people disagree about an item, it has none: that must not keep the others from being counted.
         """
         return dict(self.answers_of(self._log.refresh()))
 
-    def answers_of(self, state: State) -> Mapping[str, SheetLabel]:
+    def answers_of(self, state: State) -> Mapping[str, Label]:
         """The answers of a state."""
         return self._remembered("answers", state.changed, lambda: self._make_answers(state))
 
-    def _make_answers(self, state: State) -> Mapping[str, SheetLabel]:
-        classes = self.settings.classes
+    def _make_answers(self, state: State) -> Mapping[str, Label]:
         return {
-            item.id: SheetLabel(item.id, at, item.label, meaning(item.label, classes))
-            if item.standing == "labelled"
-            else SheetLabel(item.id, at, "skip", "lost" if item.done else "disputed")
-            for at, item in enumerate(state.items.values(), start=1)
+            item.id: item.label or Missing(disputed=not item.done)
+            for item in state.items.values()
             if item.done or item.standing == "disputed"
         }
 
@@ -148,11 +152,11 @@ class CampaignView:
     def estimate(self, *, level: float = 0.95) -> Estimate:
         """What the labels say about the whole pool; ``LabelError`` while there are too few."""
         state = self._log.refresh()
-        return self._remembered(
-            "estimate",
-            (state.changed, level),
-            lambda: self.sheet_of(state).estimate(self.answers_of(state), self._frame, level=level),
-        )
+        return self._remembered("estimate", (state.changed, level), lambda: self.estimate_of(state, level=level))
+
+    def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate:
+        """The estimate of a state."""
+        return self.sheet_of(state).estimate(self.answers_of(state), self._frame, level=level)
 
     def development(self, *, level: float = 0.95, points: int = 60) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
@@ -176,18 +180,15 @@ class CampaignView:
         return self._remembered("failures", state.changed, lambda: self._make_failures(state))
 
     def _make_failures(self, state: State) -> list[Failure]:
-        labelled = (item for item in state.items.values() if item.standing == "labelled")
-        return [self._failure(item) for item in labelled if self._is_failure(item)]
-
-    def _is_failure(self, item: ItemState) -> bool:
-        said = self.prediction_of(item.position)
-        if isinstance(said, float):
-            return abs(float(item.label) - said) > self.settings.threshold
-        return item.label == "wrong" if said is None else item.label != said
+        sheet, items = self.sheet_of(state), list(state.items.values())
+        said = sheet.predictions or (None,) * len(items)
+        failed = sheet.measure.failed(label_losses(sheet.measure, said, [item.label for item in items]))
+        return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
     def _failure(self, item: ItemState) -> Failure:
-        first = next((label for label in item.labels if label.text == item.label), item.labels[0])
-        return Failure(item.id, item.position, item.label, self.prediction_of(item.position), first.by, first.at)
+        label = item.label or item.labels[0].label
+        first = next((one for one in item.labels if one.label == label), item.labels[0])
+        return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
 
     def nonresponse(self, *, level: float = 0.95) -> Nonresponse | None:
         """What the items that have no label to count may do to the estimate; None where there are none."""
@@ -196,7 +197,7 @@ class CampaignView:
         if not (standing["skipped"] or standing["disputed"]):
             return None
         sheet, answers = self.sheet_of(state), self.answers_of(state)
-        whole = sheet.sample.estimator in ALL_OR_NOTHING
+        whole = sheet.sample.draws.needs_all
         wrong = None if self.settings.task == "regression" else 1.0
         return Nonresponse(
             count=standing["skipped"] + standing["disputed"],

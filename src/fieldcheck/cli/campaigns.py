@@ -17,7 +17,7 @@ from fieldcheck.campaign.sheets.files import read_answers, read_pool, read_sheet
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
@@ -71,7 +71,7 @@ class Labels(Protocol):
 
     def pool(self) -> Pool: ...
 
-    def answers(self) -> Mapping[str, SheetLabel]: ...
+    def answers(self) -> Mapping[str, Label]: ...
 
     def labelled(self) -> Labelled: ...
 
@@ -103,7 +103,7 @@ class CampaignLabels:
     def pool(self) -> Pool:
         return self.campaign.pool
 
-    def answers(self) -> Mapping[str, SheetLabel]:
+    def answers(self) -> Mapping[str, Label]:
         return self.campaign.view.answers()
 
     def labelled(self) -> Labelled:
@@ -143,7 +143,7 @@ class SheetLabels:
             self._read.append(read_pool(self.path, self.sheet, self.given))
         return self._read[0]
 
-    def answers(self) -> Mapping[str, SheetLabel]:
+    def answers(self) -> Mapping[str, Label]:
         return read_answers(self.path, self.sheet)
 
     def labelled(self) -> Labelled:

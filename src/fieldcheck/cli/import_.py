@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from fieldcheck.campaign.exchange.intake import Intake, prepare, take
-from fieldcheck.campaign.exchange.reading import read_entries
+from fieldcheck.campaign.exchange.reading import read_lines
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.words import counted
 
@@ -58,7 +58,7 @@ def import_(
     with campaigns.open_campaign(storage, pool) as campaign:
         if campaign.refresh().closed:
             raise LabelError("this campaign is closed", rule="nothing is taken any more", hint="start another")
-        found = prepare(campaign, read_entries(file, encoding=encoding), by=by, last_wins=last_wins)
+        found = prepare(campaign, read_lines(file, encoding=encoding), by=by, last_wins=last_wins)
         refused = found.faulty > 0 and not good_lines
         if not (refused or dry_run):
             take(campaign, found)
@@ -70,7 +70,7 @@ def import_(
                 hint="correct what is named above; or --good-lines to take the others",
             )
         if not as_json and not dry_run:
-            print(f"now: fieldcheck status {shlex.quote(campaign.place)}")
+            say(f"now: fieldcheck status {shlex.quote(campaign.place)}")
 
 
 def _show(found: Intake, file: Path, *, taken: bool, as_json: bool) -> None:
@@ -83,11 +83,11 @@ def _show(found: Intake, file: Path, *, taken: bool, as_json: bool) -> None:
         tell(f"... and {found.faulty - SHOWN:,} more")
     for text in found.disagreements[:SHOWN]:
         tell(f"different: {text}")
-    print(("" if taken else "would be taken: ") + _counts(found))
+    say(("" if taken else "would be taken: ") + _counts(found))
 
 
 def _counts(found: Intake) -> str:
-    skips = sum(given.skipped for given in (*found.new, *found.corrections))
+    skips = sum(one.skipped for one in (*found.new, *found.corrections))
     parts = {
         "new": len(found.new),
         "corrected": len(found.corrections),
@@ -103,8 +103,8 @@ def _as_dict(found: Intake, file: Path, *, taken: bool) -> dict[str, Any]:
     return {
         "file": str(file),
         "taken": taken,
-        "new": [given.item for given in found.new],
-        "corrections": [given.item for given in found.corrections],
+        "new": [one.item for one in found.new],
+        "corrections": [one.item for one in found.corrections],
         "known_already": found.known,
         "not_filled_in": found.blank,
         "bad": found.faulty,

@@ -16,6 +16,7 @@ from fieldcheck import sources
 from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss, Task
+from fieldcheck.files.damage import decoding
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, TSV, Parquet or npz file, one row per item.")]
 
@@ -135,15 +136,8 @@ def load_activations(path: Path | None) -> npt.NDArray[Any] | None:
     """A memory-mapped array; nothing is unpickled."""
     if path is None:
         return None
-    try:
+    with decoding(path, PoolError, rule="a .npy file, one row per item, one column per neuron"):
         array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise PoolError(f"{path}: not found", rule="--activations names a .npy file") from None
-    except (OSError, ValueError) as error:
-        raise PoolError(
-            f"{path}: not an array of numbers ({error})",
-            rule="a .npy file, one row per item, one column per neuron",
-        ) from None
     return array
 
 
@@ -177,6 +171,12 @@ def make_folder(path: Path | None) -> None:
         raise FieldcheckError(
             f"the folder {path} cannot be made: {error.strerror}", rule="a folder that may be written to"
         ) from None
+
+
+NewClasses = Annotated[
+    list[str] | None,
+    typer.Option("--new-class", metavar="NAME", help="A class that labels may name though the model never says it."),
+]
 
 
 def split_list(text: str) -> list[str]:

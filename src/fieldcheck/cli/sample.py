@@ -11,7 +11,7 @@ from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.campaign.sheets.files import read_answers, read_remarks, read_sheet, write_sheet
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.words import counted
 
@@ -35,6 +35,7 @@ def sample(
     show_predictions: Annotated[
         bool, typer.Option("--show-predictions", help="Show labellers what the model said (it biases them).")
     ] = False,
+    new_classes: options.NewClasses = None,
     loss: options.LossName = "squared",
     threshold: options.Threshold = None,
     activations: options.Activations = None,
@@ -49,7 +50,7 @@ def sample(
     matrix = options.load_activations(activations)
     if go_on:
         _refuse_new_settings(context)
-        old = read_sheet(out)
+        old = read_sheet(out).declaring(new_classes or ())
         answers = read_answers(out, old)
         remarks = read_remarks(out, old, items)
         sheet = old.continued(items, answers, activations=matrix)
@@ -67,7 +68,7 @@ def sample(
             activations=matrix,
             pool_file=str(pool),
             pool_options=options.pool_options(columns, task, shift, encoding),
-        )
+        ).declaring(new_classes or ())
     write_sheet(sheet, out, items, show_predictions=show_predictions, answers=answers, remarks=remarks)
     new = [name for name in sheet.ids if name not in answers]
     for note in (*items.notes, *sheet.sample.warnings):
@@ -75,8 +76,8 @@ def sample(
     if as_json:
         show_json({"file": str(out), "items": list(sheet.ids), "to_label": new, "complete": sheet.sample.complete})
     else:
-        print(f"{counted(len(new), 'item')} to label in {out}")
-        print(_what_next(out, pool, complete=sheet.sample.complete, left=bool(new)))
+        say(f"{counted(len(new), 'item')} to label in {out}")
+        say(_what_next(out, pool, complete=sheet.sample.complete, left=bool(new)))
 
 
 def _refuse_new_settings(context: typer.Context) -> None:

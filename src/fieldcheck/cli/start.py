@@ -10,7 +10,7 @@ import typer
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.words import counted
 
 
@@ -40,10 +40,7 @@ def start(
     labels_per_item: Annotated[
         int, typer.Option(min=1, help="From so many different people for each item; the majority counts.")
     ] = 1,
-    classes: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Further classes that labels may name, which the model does not know."),
-    ] = None,
+    new_classes: options.NewClasses = None,
     lease_minutes: Annotated[
         float, typer.Option(help="For so long an item is kept for whoever asked; for work with files, think of days.")
     ] = 10,
@@ -73,7 +70,7 @@ def start(
         title=title,
         labels_per_item=labels_per_item,
         lease_seconds=60 * lease_minutes,
-        more_classes=options.split_list(classes or ""),
+        new_classes=new_classes or (),
     )
     with campaign:
         for note in campaign.pool.notes:
@@ -90,6 +87,6 @@ def _show(campaign: Campaign, *, as_json: bool) -> None:
     wanted = "until you stop" if settings.budget is None else counted(settings.budget, "item" if several else "label")
     wanted += f" with {settings.labels_per_item:,} labels each" if several else ""
     pool, chosen = counted(settings.population, "item"), counted(drawn, "is", "are")
-    print(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
-    print(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
-    print(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")
+    say(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
+    say(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
+    say(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")

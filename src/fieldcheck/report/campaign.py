@@ -10,16 +10,20 @@ from dataclasses import replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment.development import Point
-from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule
+from fieldcheck.accuracy.assessment.requirement import decide
 from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.export import content_at
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
+from fieldcheck.core.label import Outcome, TrueClass
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
+from fieldcheck.core.requirement import Decision, Requirement
 from fieldcheck.core.words import count, counted, percent, short
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
@@ -51,14 +55,14 @@ def campaign_page(
     *,
     level: float = 0.95,
     by: Sequence[str] | None = None,
-    target: Target | None = None,
+    requirement: Requirement | None = None,
     guarded: bool = False,
 ) -> str:
     """The report of a campaign, at any moment of it.
 
     by
         Columns to cut the pool by; None: by prediction, where there are few classes.
-    target
+    requirement
         A requirement to hold the estimate against; ``guarded``: by the wider interval.
     """
     progress = campaign.progress()
@@ -66,16 +70,16 @@ def campaign_page(
         estimate = campaign.estimate(level=level)
     except LabelError as error:
         return _page_without_estimate(campaign, progress, error)
-    ruling = None if target is None else rule(estimate, target, guarded=guarded)
-    shown = estimate.as_metric(_metric(campaign, target))
+    decision = None if requirement is None else decide(estimate, requirement, guarded=guarded)
+    shown = estimate.as_metric(_metric(campaign, requirement))
     return page(
         campaign.settings.title,
-        answer=_answer(shown, ruling, progress, guarded=guarded),
-        lead=[_where_it_stands(progress, ruling)],
+        answer=_answer(shown, decision, progress, guarded=guarded),
+        lead=[_where_it_stands(progress, decision)],
         warnings=warnings_of(estimate),
         sections=[
             _promises(shown),
-            *_development(campaign, shown.metric, target, level=level),
+            *_development(campaign, shown.metric, requirement, level=level),
             *_failures(campaign),
             *_parts(campaign, by, level=level),
             *_unanswered(campaign, level=level),
@@ -87,10 +91,10 @@ def campaign_page(
     )
 
 
-def _metric(campaign: Campaign, target: Target | None) -> str:
+def _metric(campaign: Campaign, requirement: Requirement | None) -> str:
     """The scale of the page: that of the requirement; of errors, else the one in the unit of the predictions."""
-    if target is not None:
-        return target.metric
+    if requirement is not None:
+        return requirement.metric
     readable: dict[str, str] = {"squared": "rmse", "absolute": "mae"}
     return "accuracy" if campaign.settings.task == "classification" else readable[campaign.settings.loss]
 
@@ -105,25 +109,24 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
     )
 
 
-def _answer(estimate: Estimate, ruling: Ruling | None, progress: Progress, *, guarded: bool) -> Headline:
+def _answer(estimate: Estimate, decision: Decision | None, progress: Progress, *, guarded: bool) -> Headline:
     plain = answer_of(estimate)
     unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
     lost = tuple((name, count(number)) for name, number in unsettled if number)
-    chart = _intervals_chart(estimate, None if ruling is None else ruling.target)
+    chart = _intervals_chart(estimate, None if decision is None else decision.requirement)
     whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
-    if ruling is None:
+    if decision is None:
         return whole
-    words = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}[ruling.outcome]
     how = " (by the guarded interval)" if guarded else ""
-    return replace(whole, verdict=f"{words}: {ruling.target}{how}", standing=ruling.outcome)
+    return replace(whole, decision=f"{decision.word.capitalize()}: {decision.requirement}{how}", standing=decision.word)
 
 
-def _intervals_chart(estimate: Estimate, target: Target | None) -> IntervalChart:
+def _intervals_chart(estimate: Estimate, requirement: Requirement | None) -> IntervalChart:
     rows = [IntervalRow(name, estimate.value, one.low, one.high, trusted=one.trusted) for name, one in _both(estimate)]
     title = f"Estimated {estimate.metric}"
-    if target is None:
+    if requirement is None:
         return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=estimate.truth)
-    return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=target.bound, truth_label="required")
+    return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=requirement.bound, truth_label="required")
 
 
 def _both(estimate: Estimate) -> list[tuple[str, Interval]]:
@@ -146,14 +149,14 @@ def _in_words(estimate: Estimate) -> str:
     )
 
 
-def _where_it_stands(progress: Progress, ruling: Ruling | None) -> str:
+def _where_it_stands(progress: Progress, decision: Decision | None) -> str:
     waiting = counted(progress.open + progress.disputed, "item is", "items are")
     words = f"The campaign is still running: {waiting} waiting for a label."
     if progress.closed or progress.complete:
         words = f"The campaign is {'closed' if progress.closed else 'complete'}."
-    if ruling is None or not (reason := ruling.reason()):
+    if decision is None or not (reason := decision.reason()):
         return words
-    return f"{words} Not decided: {ruling.target}; {reason}."
+    return f"{words} Not decided: {decision.requirement}; {reason}."
 
 
 def _promises(estimate: Estimate) -> Section:
@@ -184,7 +187,9 @@ def _assumption(interval: Interval) -> str:
     return words + (f" ({interval.method})" if interval.method else "")
 
 
-def _development(campaign: Campaign, metric: str, target: Target | None, *, level: float) -> Iterator[Section]:
+def _development(
+    campaign: Campaign, metric: str, requirement: Requirement | None, *, level: float
+) -> Iterator[Section]:
     points = [_on_scale(campaign, point, metric) for point in campaign.view.development(level=level)]
     if len(points) < 2:
         return
@@ -201,8 +206,8 @@ def _development(campaign: Campaign, metric: str, target: Target | None, *, leve
         "labels",
         metric,
         (line,),
-        reference=None if target is None else target.bound,
-        reference_label="" if target is None else "required",
+        reference=None if requirement is None else requirement.bound,
+        reference_label="" if requirement is None else "required",
         note=f"The band is the {level:.0%} interval. Labels are counted in the order in which the items were drawn.",
     )
     yield Section("How it developed", (chart,))
@@ -210,9 +215,9 @@ def _development(campaign: Campaign, metric: str, target: Target | None, *, leve
 
 def _on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
     """The point in another metric."""
-    first = metrics_of(campaign.settings.task, campaign.settings.loss)[0]
+    first = measure_of(campaign.settings.task, campaign.settings.loss).scales[0]
     losses = [value if first == "mae" else 1 - value for value in (point.low, point.value, point.high)]
-    low, value, high = sorted(on_scale(metric, loss) for loss in losses)
+    low, value, high = sorted(SCALES[metric].of(loss) for loss in losses)
     return replace(point, low=low, value=value, high=high)
 
 
@@ -240,16 +245,16 @@ def _telling_first(campaign: Campaign, found: Sequence[Failure]) -> list[Failure
 
 
 def _offset(failure: Failure) -> float:
-    return abs(float(failure.label) - float(failure.prediction or 0.0))
+    return abs(float(str(failure.label)) - float(failure.prediction or 0.0))
 
 
 def _pair(failure: Failure) -> tuple[str, str]:
-    return failure.label, str(failure.prediction)
+    return str(failure.label), str(failure.prediction)
 
 
 def _confusions(found: Sequence[Failure]) -> Table | None:
     """What was taken for what; None for numbers, and where nothing is known but that it was wrong."""
-    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and one.label != "wrong")
+    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and isinstance(one.label, TrueClass))
     if not pairs:
         return None
     rows = tuple((truth, said, number) for (truth, said), number in pairs.most_common(CONFUSIONS))
@@ -275,10 +280,10 @@ def _gallery(campaign: Campaign, found: Sequence[Failure]) -> Gallery:
 
 def _card(campaign: Campaign, failure: Failure, *, room: int) -> Card:
     said = failure.prediction
-    truth = "not what the model said" if failure.label == "wrong" else failure.label
+    truth = "not what the model said" if failure.label == Outcome(right=False) else str(failure.label)
     facts = [("truth", truth), ("model", said)] if isinstance(said, str) else [("truth", truth)]
     if isinstance(said, float):
-        facts = [("truth", short(float(failure.label), 4)), ("model", short(said, 4))]
+        facts = [("truth", short(float(truth), 4)), ("model", short(said, 4))]
     card = Card(failure.item, tuple(facts))
     try:
         content = content_at(campaign, failure.item)

@@ -18,7 +18,7 @@ from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.campaign.sheets.files import harmless, read_answers, read_sheet, write_sheet
 from fieldcheck.core.errors import LabelError, SampleError
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label, TrueClass
 from fieldcheck.sources.pools.arrays import from_arrays
 
 SPECS = ("srs", "srs:replace=yes", "css", "sups:floor=0.2", "rhc", "ssrs:k=3", "gbs:batch=4", "2ups", "deepest:r=0.6")
@@ -31,8 +31,8 @@ def make_pool(size: int = 40, ids: list[str] | None = None) -> Pool:
     )
 
 
-def answered(sheet: Sheet, text: str = "a") -> dict[str, SheetLabel]:
-    return {name: SheetLabel(name, at + 2, text) for at, name in enumerate(sheet.ids)}
+def answered(sheet: Sheet, text: str = "a") -> dict[str, Label]:
+    return dict.fromkeys(sheet.ids, TrueClass(text))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -82,7 +82,7 @@ def test_going_on_does_not_depend_on_the_steps() -> None:
         sheet, answers = Sheet.draw(pool, design, budget=18, seed=2), {}
         while not sheet.sample.complete:
             fresh = [name for name in sheet.ids if name not in answers][:step]
-            answers |= {name: SheetLabel(name, 0, labels[name]) for name in fresh}
+            answers |= {name: TrueClass(labels[name]) for name in fresh}
             sheet = sheet.continued(pool, answers)
         finals.append(sheet.as_record())
     assert finals[0] == finals[1]
@@ -111,7 +111,7 @@ def test_any_id_finds_its_way_back(names: list[str]) -> None:
         path = Path(folder) / "sheet.csv"
         write_sheet(sheet, path, pool, answers=answered(sheet))
         assert read_sheet(path).ids == sheet.ids
-        assert {name: answer.text for name, answer in read_answers(path, sheet).items()} == dict.fromkeys(names, "a")
+        assert read_answers(path, sheet) == dict.fromkeys(names, TrueClass("a"))
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=6))

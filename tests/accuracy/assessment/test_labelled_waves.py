@@ -17,7 +17,8 @@ from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.campaign.sheets.files import read_answers, read_pool, read_sheet, write_sheet
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label, Missing, TrueClass, Value
+from fieldcheck.core.words import percent
 
 SPECS = ("waves", "waves:first=20", "waves:objective=expose", "waves:objective=balanced,floor=0.4")
 BUDGET, SEED = 60, 5
@@ -59,19 +60,16 @@ def blank(pool: fc.Pool) -> fc.Pool:
     return replace(pool, target=None, failed=None)
 
 
-def label_of(pool: fc.Pool, item: int) -> str:
+def label_of(pool: fc.Pool, item: int) -> TrueClass | Value:
     assert pool.target is not None
     said = pool.target[item]
-    return pool.classes[int(said)] if pool.task == "classification" else repr(float(said))
+    return TrueClass(pool.classes[int(said)]) if pool.task == "classification" else Value(float(said))
 
 
-def fill(sheet: Sheet, pool: fc.Pool, *, known: Mapping[str, SheetLabel] | None = None) -> dict[str, SheetLabel]:
+def fill(sheet: Sheet, pool: fc.Pool, *, known: Mapping[str, Label] | None = None) -> dict[str, Label]:
     """True labels for all items that have none."""
     items = sheet.sample.to_label().tolist()
-    true = {
-        name: SheetLabel(name, at + 2, label_of(pool, item))
-        for at, (name, item) in enumerate(zip(sheet.ids, items, strict=True))
-    }
+    true = {name: label_of(pool, item) for name, item in zip(sheet.ids, items, strict=True)}
     return {**true, **(known or {})}
 
 
@@ -108,7 +106,7 @@ def test_on_paper_as_in_simulation(spec: str, make: Callable[[], fc.Pool], tmp_p
     on_paper = sheet.estimate(read_answers(path, sheet), read_pool(path, sheet))
     simulated = fc.assess(pool, spec, budget=BUDGET, seed=SEED)
     assert numbers(on_paper) == numbers(simulated)
-    assert sheet.sample.draws == BUDGET
+    assert len(sheet.sample) == BUDGET
 
 
 def test_waves_come_one_after_the_other() -> None:
@@ -125,12 +123,12 @@ def test_waves_come_one_after_the_other() -> None:
     assert any("not asked for yet" in text for text in early.warnings)
 
 
-def wrong(sheet: Sheet, name: str) -> SheetLabel:
+def wrong(sheet: Sheet, name: str) -> TrueClass:
     """A label that makes the prediction of this item wrong if it was right, and right if it was wrong."""
     assert sheet.predictions is not None
     predicted = str(sheet.predictions[sheet.ids.index(name)])
-    true = label_of(truth(), int(name.removeprefix("img_")))
-    return SheetLabel(name, 0, predicted if true != predicted else next(c for c in sheet.classes if c != predicted))
+    true = str(label_of(truth(), int(name.removeprefix("img_"))))
+    return TrueClass(predicted if true != predicted else next(c for c in sheet.classes if c != predicted))
 
 
 def test_a_corrected_label_changes_the_estimate_and_not_the_sample() -> None:
@@ -155,7 +153,7 @@ def test_a_corrected_label_changes_the_estimate_and_not_the_sample() -> None:
 def test_skipped_items_are_left_out_and_both_bounds_shown() -> None:
     pool = truth()
     sheet = Sheet.draw(blank(pool), build_design("waves"), budget=BUDGET, seed=SEED)
-    skipped = {name: SheetLabel(name, 0, "skip") for name in sheet.ids[3:6]}
+    skipped = dict.fromkeys(sheet.ids[3:6], Missing())
     whole = sheet.continued(blank(pool), fill(sheet, pool, known=skipped))
     assert whole.sample.complete
     found = whole.estimate(fill(whole, pool, known=skipped), blank(pool))
@@ -168,18 +166,18 @@ def test_skipped_items_are_left_out_and_both_bounds_shown() -> None:
         for answer in (right_answer, wrong_answer)
     )
     assert worst < found.value < best
-    assert f"{best:.1%}" in said
-    assert f"{worst:.1%}" in said
+    assert percent(best) in said
+    assert percent(worst) in said
 
 
-def right_answer(sheet: Sheet, name: str) -> SheetLabel:
+def right_answer(sheet: Sheet, name: str) -> TrueClass:
     assert sheet.predictions is not None
-    return SheetLabel(name, 0, str(sheet.predictions[sheet.ids.index(name)]))
+    return TrueClass(str(sheet.predictions[sheet.ids.index(name)]))
 
 
-def wrong_answer(sheet: Sheet, name: str) -> SheetLabel:
-    right = right_answer(sheet, name).text
-    return SheetLabel(name, 0, next(c for c in sheet.classes if c != right))
+def wrong_answer(sheet: Sheet, name: str) -> TrueClass:
+    right = right_answer(sheet, name).name
+    return TrueClass(next(c for c in sheet.classes if c != right))
 
 
 def test_a_gap_ends_what_is_used() -> None:

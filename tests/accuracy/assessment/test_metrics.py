@@ -9,9 +9,10 @@ import fieldcheck as fc
 from fieldcheck.accuracy.assessment.confusion import Crosstab
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
-from fieldcheck.accuracy.assessment.scores import Score
+from fieldcheck.accuracy.assessment.scores import ClassScore
 from fieldcheck.accuracy.assessment.simulate import play
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.draws import EqualDraws
+from fieldcheck.core.label import Label, Outcome, TrueClass
 
 RNG = np.random.default_rng(5)
 SIZE = 4_000
@@ -126,7 +127,7 @@ def test_a_class_without_a_miss_gets_a_bound_that_holds() -> None:
     pool = fc.from_arrays(y_pred=NAMES[said], y_true=NAMES[TRUE], confidence=CONFIDENCE)
     labelled = play(Field.of(pool, auxiliary=["confidence"]), fc.designs.Waves(), budget=300, seed=0)
     found = metrics(labelled, pool, NAMES[TRUE[labelled.sample.items]].tolist(), ("recall",))
-    score: Score = found.scores[0]
+    score: ClassScore = found.scores[0]
     assert score.name == "a"
     assert score.value is None
     assert score.interval is not None
@@ -149,18 +150,17 @@ def _said(labelled: fc.Labelled) -> list[str]:
     return NAMES[SAID[labelled.sample.items]].tolist()
 
 
-def test_true_classes_are_read_as_people_write_them() -> None:
+def test_true_classes_are_those_of_the_labels_unless_one_only_says_wrong() -> None:
     pool = fc.from_arrays(y_pred=["Ant", "7", "bee"], ids=["x", "y", "z"])
-    sample = fc.Sample(3, np.arange(3), "mean", constants={"replacement": np.zeros(1)})
+    sample = fc.Sample(3, np.arange(3), "mean", EqualDraws(replacement=False))
     labelled = fc.Labelled(sample, np.array([0.0, 0.0, 1.0]), np.array([False, False, True]))
 
-    def read(*texts: str) -> list[str] | None:
-        return true_classes_of(
-            labelled, pool, {name: SheetLabel(name, 2, text) for name, text in zip("xyz", texts, strict=True)}
-        )
+    def classes(*labels: Label) -> list[str] | None:
+        return true_classes_of(labelled, pool, dict(zip("xyz", labels, strict=True)))
 
-    assert read("ant", "7.0", "wasp") == ["Ant", "7", "wasp"]
-    assert read("right", "right", "wrong") is None
+    known = TrueClass("Ant"), TrueClass("7")
+    assert classes(*known, TrueClass("wasp")) == ["Ant", "7", "wasp"]
+    assert classes(*known, Outcome(right=False)) is None
 
 
 @pytest.mark.parametrize("design", DESIGNS)

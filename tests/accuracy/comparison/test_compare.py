@@ -15,7 +15,7 @@ from fieldcheck.accuracy.comparison.disagreements import Contest, chances, draw
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.campaign.sheets.comparison import compare_sheet, continued, judged
 from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleError
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label, Missing, Outcome, TrueClass, Value
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.testing.statistics import assert_covers, assert_unbiased
 
@@ -212,13 +212,13 @@ def test_no_confidence_is_noticed() -> None:
     assert any("no confidence" in text for text in compare(*pools, budget=50).warnings)
 
 
-def answers_for(sheet: Sheet, pool: Pool) -> dict[str, SheetLabel]:
+def answers_for(sheet: Sheet, pool: Pool) -> dict[str, Label]:
     """The truth, as people would write it."""
     at = pool.position_of(sheet.ids)
-    words = [str(pool.target[i]) if pool.task == "regression" else pool.classes[pool.target[i]] for i in at]
-    return {
-        name: SheetLabel(name, line, text) for line, (name, text) in enumerate(zip(sheet.ids, words, strict=True), 2)
-    }
+    truths = [
+        Value(pool.target[i]) if pool.task == "regression" else TrueClass(pool.classes[pool.target[i]]) for i in at
+    ]
+    return dict(zip(sheet.ids, truths, strict=True))
 
 
 @pytest.mark.parametrize("certify", [False, True])
@@ -259,7 +259,7 @@ def test_items_that_cannot_be_labelled_are_left_out() -> None:
     sheet = compare_sheet(pools, budget=30, seed=1)
     answers = answers_for(sheet, pools[0])
     for name in sheet.ids[3:6]:
-        answers[name] = replace(answers[name], text="skip")
+        answers[name] = Missing()
     after = continued(pools, sheet, answers) if not sheet.sample.complete else sheet
     answers = {**answers_for(after, pools[0]), **answers}
     found = judged(pools, after, answers)
@@ -271,7 +271,7 @@ def test_right_and_wrong_cannot_judge_two_models() -> None:
     pools = models()
     sheet = compare_sheet(pools, budget=30, seed=1)
     with pytest.raises(LabelError, match="says whether one model was right"):
-        judged(pools, sheet, {name: SheetLabel(name, 2, "right") for name in sheet.ids})
+        judged(pools, sheet, dict.fromkeys(sheet.ids, Outcome(right=True)))
 
 
 def test_a_sheet_belongs_to_its_pools() -> None:

@@ -17,10 +17,10 @@ from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.comparison.reuse import Carried, draw_top_up, frame_of, old_chances, pooled, reuse
-from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.campaign.sheets.reuse import Reused
 from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleError
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label, Missing, Outcome, TrueClass, Value
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.regression.assisted import assisted
 from fieldcheck.sources.pools.arrays import from_arrays
@@ -82,14 +82,14 @@ def test_chances_of_both_campaigns_are_pooled() -> None:
     top = draw_top_up(frame, carried, 40, seed=2)
     assert len(set(top.items.tolist())) == 40
     assert not set(top.items.tolist()) & set(items.tolist())
-    fit = pooled(frame, carried, top, new.losses()[top.items], limit=0.0)
-    added = 1 - (1 - fit.chance) / (1 - before)
+    fit = pooled(frame, carried, top, new.losses()[top.items], measure=new.measure())
+    added = 1 - (1 - fit.sample.draws.chance) / (1 - before)
     left = np.ones(800, dtype=bool)
     left[items] = False
     assert added[left].sum() == pytest.approx(40, abs=1e-9)
     # The first half of the top-up, in its random order, is a top-up of half the size.
-    half = pooled(frame, carried, top, new.losses()[top.items[:20]], limit=0.0)
-    assert 1 - (1 - half.chance) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
+    half = pooled(frame, carried, top, new.losses()[top.items[:20]], measure=new.measure())
+    assert 1 - (1 - half.sample.draws.chance) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
 
 
 def test_top_up_chances_are_frequencies() -> None:
@@ -98,8 +98,8 @@ def test_top_up_chances_are_frequencies() -> None:
     items = campaign(old, budget=40).sample.items
     carried, frame = Carried(items, new.losses()[items], np.full(150, 0.3)), frame_of(new)
     drawn = [draw_top_up(frame, carried, 30, seed=seed) for seed in range(1_500)]
-    fit = pooled(frame, carried, drawn[0], new.losses()[drawn[0].items], limit=0.0)
-    chance = 1 - (1 - fit.chance) / (1 - carried.chance)
+    fit = pooled(frame, carried, drawn[0], new.losses()[drawn[0].items], measure=new.measure())
+    chance = 1 - (1 - fit.sample.draws.chance) / (1 - carried.chance)
     chance[items] = 0
     counts = np.bincount(np.concatenate([one.items for one in drawn]), minlength=150)
     assert np.all(np.abs(counts / 1_500 - chance) <= 6 * np.sqrt(chance * (1 - chance) / 1_500) + 1e-9)
@@ -159,12 +159,12 @@ def test_pools_are_matched_by_id() -> None:
         reuse(campaign(old), new.select(np.arange(700)), labels_unseen=True, old_pool=old)
 
 
-def answers_for(sheet: Sheet, pool: Pool) -> dict[str, SheetLabel]:
+def answers_for(sheet: Sheet, pool: Pool) -> dict[str, Label]:
     at = pool.position_of(sheet.ids)
-    words = [str(pool.target[i]) if pool.task == "regression" else pool.classes[pool.target[i]] for i in at]
-    return {
-        name: SheetLabel(name, line, text) for line, (name, text) in enumerate(zip(sheet.ids, words, strict=True), 2)
-    }
+    truths = [
+        Value(pool.target[i]) if pool.task == "regression" else TrueClass(pool.classes[pool.target[i]]) for i in at
+    ]
+    return dict(zip(sheet.ids, truths, strict=True))
 
 
 def finished(pool: Pool, spec: str, *, budget: int, seed: int) -> Sheet:
@@ -192,7 +192,7 @@ def test_people_and_simulation_get_the_same_answer(pools: list[Pool], spec: str)
 def test_right_and_wrong_cannot_be_re_used() -> None:
     old, new = versions()
     sheet = finished(old, "srs", budget=30, seed=1)
-    answers = {name: SheetLabel(name, 2, "wrong" if at % 3 else "right") for at, name in enumerate(sheet.ids)}
+    answers = {name: Outcome(right=not at % 3) for at, name in enumerate(sheet.ids)}
     with pytest.raises(LabelError, match="says whether one model was right"):
         Reused.of(sheet, answers, old=old, new=new, labels_unseen=True)
 
@@ -201,12 +201,12 @@ def test_part_of_a_top_up_and_items_that_cannot_be_labelled() -> None:
     old, new = versions()
     sheet = finished(old, "waves", budget=60, seed=1)
     answers = answers_for(sheet, old)
-    answers[sheet.ids[4]] = SheetLabel(sheet.ids[4], 6, "skip")
+    answers[sheet.ids[4]] = Missing()
     reused = Reused.of(sheet, answers, old=old, new=new, labels_unseen=True)
     assert len(reused.carried.items) == 59
     top = reused.top_up(20, seed=1)
     more = answers_for(top, old)
-    more = {name: more[name] for name in top.ids[:10]} | {top.ids[2]: SheetLabel(top.ids[2], 4, "unclear")}
+    more = {name: more[name] for name in top.ids[:10]} | {top.ids[2]: Missing("unclear")}
     found = reused.estimate(top, more)
     assert found.labels == 59 + 9
     assert any("not labelled yet" in text for text in found.warnings)

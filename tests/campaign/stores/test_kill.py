@@ -124,7 +124,7 @@ def check(campaign: Campaign, people: list[Person], kind: str) -> None:
 
 
 def is_same(event: Event | None, name: str, entry: dict[str, Any]) -> bool:
-    found = event and (event.by, event.item, event.data["label"], event.number)
+    found = event and (event.by, event.item, event.data["label"]["class"], event.number)
     return found == (name, entry["item"], entry["label"], entry["number"])
 
 

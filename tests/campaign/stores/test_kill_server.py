@@ -125,7 +125,7 @@ def check(place: str, people: list[Person], kind: str) -> None:
     with Campaign.open(place) as campaign:
         stored = [event for event in campaign.log.events() if event.kind == "labelled"]
     times = Counter(event.key for event in stored)
-    found = {(event.key, event.by, event.item, event.data["label"], event.number) for event in stored}
+    found = {(event.key, event.by, event.item, event.data["label"]["class"], event.number) for event in stored}
     acknowledged = {(key, one.by, *one.sent[key], number) for one in people for key, number in one.acknowledged.items()}
     numbers = {
         "kills at work": KILLS,

@@ -77,7 +77,7 @@ class Campaigning(RuleBasedStateMachine):
         assert items.predictions is not None
         return items.classes[int(items.predictions[items.position_of([item])[0]])]
 
-    def verdict(self, item: str) -> str:
+    def standing(self, item: str) -> str:
         """Written anew, from the words of the rules."""
         marks = self.said.get(item, {})
         labels = [text for kind, text in marks.values() if kind == "label"]
@@ -91,7 +91,7 @@ class Campaigning(RuleBasedStateMachine):
         return "skipped" if list(marks.values())[-1][0] == "skip" else "disputed"
 
     def done(self, item: str) -> bool:
-        return self.verdict(item) in ("labelled", "skipped")
+        return self.standing(item) in ("labelled", "skipped")
 
     def put(self, item: str, by: str, what: tuple[str, str] | None) -> None:
         marks = self.said.setdefault(item, {})
@@ -214,10 +214,10 @@ class Campaigning(RuleBasedStateMachine):
         assert first == second == fold(self.windows[0].log.events())
         for name, entry in first.items.items():
             marks = self.said.get(name, {})
-            assert {mark.by: ("label", mark.text) for mark in entry.labels} | {
-                mark.by: ("skip", mark.text) for mark in entry.skips
+            assert {mark.by: ("label", str(mark.label)) for mark in entry.labels} | {
+                mark.by: ("skip", mark.label.reason) for mark in entry.skips
             } == marks
-            assert entry.standing == self.verdict(name)
+            assert entry.standing == self.standing(name)
             assert {mark.by for mark in entry.flags} == {by for item, by in self.flags if item == name}
         progress = self.windows[1].progress()
         assert progress.leased == sum(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.testing import check_perturbation
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
 
@@ -25,6 +26,11 @@ CASES: dict[str, Images] = {
     "none": np.zeros((0, 16, 16), dtype=np.uint8),
 }
 ALL = [*IMAGES, *VARIANTS]
+
+
+@pytest.mark.parametrize("spec", [*ALL, *TEXTS])
+def test_every_perturbation(spec: str) -> None:
+    check_perturbation(build(spec))
 
 
 @pytest.mark.parametrize("name", [*IMAGES, *TEXTS])

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fieldcheck.accuracy import estimators
-from fieldcheck.accuracy.assessment.scores import Confusion, Score
-from fieldcheck.accuracy.assessment.slices import WIDEST, Slice, method_of
+from fieldcheck.accuracy.assessment.scores import ClassScore, Confusion
+from fieldcheck.accuracy.assessment.slices import WIDEST, Slice, item_fit
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import LabelError, PoolError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.pool import Pool
@@ -131,7 +131,7 @@ class Crosstab:
         foreseen = float(self.first @ (self.share * cost**2).sum(axis=1) - self.second @ mean**2)
         return max(seen, foreseen)
 
-    def scores(self, metric: str, rows: Sequence[Slice], *, level: float) -> list[Score]:
+    def scores(self, metric: str, rows: Sequence[Slice], *, level: float) -> list[ClassScore]:
         """One per predicted class (not for precision, which the slices give), and their mean."""
         value, lost, missed = self._pieces(metric)
         one = [] if metric == "precision" else [
@@ -152,12 +152,14 @@ class Crosstab:
         value = 2 * right / both
         return value, (2 - value) / both, value / both
 
-    def _score(self, metric: str, at: int, *, pieces: tuple[float, float, float], row: Slice, level: float) -> Score:
+    def _score(
+        self, metric: str, at: int, *, pieces: tuple[float, float, float], row: Slice, level: float
+    ) -> ClassScore:
         misses = int(np.count_nonzero((self.truth == at) & (self.losses > 0)))
         if row.interval is None:
-            return Score(metric, row.name, None, None, too_few(row))
+            return ClassScore(metric, row.name, None, None, too_few(row))
         if self.found < FAILURES:
-            return Score(metric, row.name, None, None, self._too_few_failures())
+            return ClassScore(metric, row.name, None, None, self._too_few_failures())
         if not misses:
             return self._bound(metric, row, precision=row.interval.low, level=level)
         value, lost, missed = pieces
@@ -165,10 +167,10 @@ class Crosstab:
         variance = self.variance(lost * only, missed * only)
         interval = _interval(value, variance, row.labels + misses, level=level, evidence=row.failures + misses)
         if interval.width / 2 > WIDEST:
-            return Score(metric, row.name, None, None, f"too few labels: the interval would be over ±{WIDEST:g}")
-        return Score(metric, row.name, value, interval)
+            return ClassScore(metric, row.name, None, None, f"too few labels: the interval would be over ±{WIDEST:g}")
+        return ClassScore(metric, row.name, value, interval)
 
-    def _bound(self, metric: str, row: Slice, *, precision: float, level: float) -> Score:
+    def _bound(self, metric: str, row: Slice, *, precision: float, level: float) -> ClassScore:
         """A lower bound where no missed item of the class was found: so large a share would hardly have been missed.
 
         Each of three bounds (failures of the pool, share of the class, precision of the class) gets its own error.
@@ -187,16 +189,18 @@ class Crosstab:
         low = right / max(right + missed, 1e-9) if metric == "recall" else 2 * right / (row.items + right + missed)
         remark = f"no missed item of this class was found: only a bound, at least {low:.3f}"
         interval = Interval(low, 1.0, level, "asymptotic", "no miss found", note="one-sided")
-        return Score(metric, row.name, None, interval, remark)
+        return ClassScore(metric, row.name, None, interval, remark)
 
-    def _macro(self, metric: str, value: FloatArray, lost: FloatArray, *, missed: FloatArray, level: float) -> Score:
+    def _macro(
+        self, metric: str, value: FloatArray, lost: FloatArray, *, missed: FloatArray, level: float
+    ) -> ClassScore:
         if self.found < FAILURES:
-            return Score(metric, "macro", None, None, self._too_few_failures())
+            return ClassScore(metric, "macro", None, None, self._too_few_failures())
         many = len(self.true)
         mean = float(value.mean())
         variance = self.variance(lost / many, missed / many)
         interval = _interval(mean, variance, len(self.losses), level=level, evidence=self.found)
-        return Score(metric, "macro", mean, interval)
+        return ClassScore(metric, "macro", mean, interval)
 
     def _too_few_failures(self) -> str:
         return f"{counted(self.found, 'failure')} found; {FAILURES} are needed to say which classes are missed"
@@ -260,22 +264,14 @@ def _expected(labelled: Labelled, codes: IntArray, many: int) -> tuple[FloatArra
     A simple random sample is taken as one of each predicted class, of the size that it happens to have there
     (poststratification); a class without a label counts as one with half a label.
     """
-    method_of(labelled)
-    if labelled.sample.estimator == "model_assisted":
-        fit = estimators.Fit.of(labelled)
-        return fit.expected, fit.chance, _optimism(fit)
+    if not isinstance(labelled.sample.draws, EqualDraws):
+        fit = item_fit(labelled)
+        return fit.expected, fit.chance, fit.optimism
     said = codes[labelled.sample.items]
     labels, failures = np.bincount(said, minlength=many), np.bincount(said, labelled.losses, minlength=many)
     rate = (failures + labelled.losses.mean()) / (labels + 1)
     chance = np.minimum(np.maximum(labels, 0.5) / np.bincount(codes, minlength=many), 1.0)
     return rate[codes], chance[codes], 1.0
-
-
-def _optimism(fit: estimators.Fit) -> float:
-    items, losses = fit.labelled.sample.items, fit.labelled.losses
-    at = fit.chance[items]
-    fitted = float(((1 - at) / at**2 * (losses - fit.expected[items]) ** 2).sum()) / len(fit.expected) ** 2
-    return max(1.0, fit.seen / fitted) if fitted > 0 else 1.0
 
 
 def _share(said: IntArray, truth: IntArray, weight: FloatArray, *, shape: tuple[int, int]) -> FloatArray:

@@ -9,24 +9,20 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, choose, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import SheetLabel, classification_losses, is_lost, regression_offsets
-from fieldcheck.core.measures import failure_threshold
+from fieldcheck.core.label import Label, Missing
+from fieldcheck.core.measures import label_losses, measure_of
+from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, Loss, Task
 from fieldcheck.core.words import counted
-
-ALL_OR_NOTHING = frozenset({"rhc", "adaptive"})
-"""Estimators that cannot do without a label that was asked for."""
-
 
 FORMAT = 1
 """Of the record; a newer one is refused."""
@@ -90,9 +86,9 @@ class Sheet:
             seed=seed,
             task=pool.task,
             loss=loss,
-            threshold=failure_threshold(pool, threshold) if pool.task == "regression" else 0.5,
+            threshold=pool.threshold(threshold),
             ids=tuple(pool.id_of(item) for item in items),
-            predictions=None if pool.predictions is None else tuple(_prediction(pool, item) for item in items),
+            predictions=None if pool.predictions is None else pool.predictions_at(items),
             classes=pool.classes,
             pool_file=pool_file,
             pool_digest=derived.digest(pool, auxiliary_names(design, pool)),
@@ -143,11 +139,11 @@ class Sheet:
         )
 
     def continued(
-        self, pool: Pool, answers: Mapping[str, SheetLabel], *, activations: npt.NDArray[Any] | None = None
+        self, pool: Pool, answers: Mapping[str, Label], *, activations: npt.NDArray[Any] | None = None
     ) -> Sheet:
         """The sheet after the design has seen these labels: for designs that learn on the way, with further items."""
         self._check_pool(pool)
-        return Sheet.draw(
+        after = Sheet.draw(
             pool,
             self.design,
             budget=self.budget,
@@ -159,20 +155,24 @@ class Sheet:
             pool_file=self.pool_file,
             pool_options=self.pool_options,
         )
+        return after.declaring(self.classes)
 
-    def history(self, answers: Mapping[str, SheetLabel]) -> FloatArray:
+    def declaring(self, new_classes: Sequence[str]) -> Sheet:
+        """The sheet whose labels may name these classes, too."""
+        return replace(self, classes=tuple(dict.fromkeys((*self.classes, *new_classes))))
+
+    def history(self, answers: Mapping[str, Label]) -> FloatArray:
         """What the design may see: losses, one per item of the pool; nan: not known; infinite: not to be known."""
-        offsets, _ = self.offsets(answers)
         # A label that was corrected since must not change what was drawn: the design sees what it saw then.
         seen = np.array([self.seen.get(name, np.nan) for name in self.ids])
         losses = np.full(self.sample.population, np.nan)
-        losses[self.sample.to_label()] = np.where(np.isnan(seen), self._as_losses(offsets), seen)
+        losses[self.sample.to_label()] = np.where(np.isnan(seen), self.losses(answers), seen)
         return losses
 
     @property
     def needs_pool(self) -> bool:
         """Whether the estimate predicts the rest of the pool, and so has to see it again."""
-        return self.sample.estimator == estimators.ModelAssisted.name
+        return self.sample.draws.needs_frame
 
     def _check_pool(self, pool: Pool) -> None:
         if derived.digest(pool, auxiliary_names(self.design, pool)) != self.pool_digest:
@@ -183,7 +183,7 @@ class Sheet:
             )
 
     def labelled(
-        self, answers: Mapping[str, SheetLabel], pool: Pool | Frame | None = None
+        self, answers: Mapping[str, Label], pool: Pool | Frame | None = None
     ) -> tuple[Labelled, tuple[str, ...]]:
         """The sample with the labels that are there, by id, and what to tell the user about the others.
 
@@ -193,7 +193,7 @@ class Sheet:
         """
         at_draw, draws, warnings = self._labels(answers)
         lost = np.isinf(at_draw)
-        if lost.any() and self.sample.estimator in ALL_OR_NOTHING:
+        if lost.any() and self.sample.draws.needs_all:
             raise LabelError(
                 without_answer(self._lost(at_draw, draws), answers),
                 rule=f"{self.design.name} weighs its labels step by step, and is estimated from all of them or none",
@@ -209,7 +209,7 @@ class Sheet:
         return self._as_labelled(sample, at_draw[~lost]), warnings
 
     def estimate(
-        self, answers: Mapping[str, SheetLabel], pool: Pool | Frame | None = None, *, level: float = 0.95
+        self, answers: Mapping[str, Label], pool: Pool | Frame | None = None, *, level: float = 0.95
     ) -> Estimate:
         """The estimate from the labels that are there, by id; ``pool`` as for ``labelled``."""
         labelled, warnings = self.labelled(answers, pool)
@@ -223,16 +223,16 @@ class Sheet:
             warnings=(*warnings, *self._if_lost(answers, pool)),
         )
 
-    def _labels(self, answers: Mapping[str, SheetLabel]) -> tuple[FloatArray, int, tuple[str, ...]]:
-        """How far off the model is at each usable draw (infinite: not to be known), their number, and remarks."""
-        offsets, warnings = self.offsets(answers)
+    def _labels(self, answers: Mapping[str, Label]) -> tuple[FloatArray, int, tuple[str, ...]]:
+        """The loss at each usable draw (infinite: not to be known), their number, and remarks."""
+        losses = self.losses(answers)
         place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
-        at_draw = offsets[[place[item] for item in self.sample.items.tolist()]]
-        draws, more = self._usable(at_draw, len(answers))
-        return at_draw[:draws], draws, (*warnings, *more)
+        at_draw = losses[[place[item] for item in self.sample.items.tolist()]]
+        draws, warnings = self._usable(at_draw, len(answers))
+        return at_draw[:draws], draws, warnings
 
-    def _as_labelled(self, sample: Sample, offsets: FloatArray) -> Labelled:
-        return Labelled(sample, self._as_losses(offsets), offsets > self.threshold, self.task)
+    def _as_labelled(self, sample: Sample, losses: FloatArray) -> Labelled:
+        return Labelled(sample, losses, self.measure.failed(losses), self.task)
 
     def _frame(self, pool: Pool | Frame | None) -> Frame | None:
         if pool is None or isinstance(pool, Frame):
@@ -241,7 +241,7 @@ class Sheet:
         return frame_for(pool, self.design, None) if self.design.needs == "auxiliary" else None
 
     def if_lost(
-        self, answers: Mapping[str, SheetLabel], pool: Pool | Frame | None = None, *, loss: float, level: float = 0.95
+        self, answers: Mapping[str, Label], pool: Pool | Frame | None = None, *, loss: float, level: float = 0.95
     ) -> Estimate:
         """The estimate if every item that nobody could label had this loss: 0 where the model is right on them."""
         at_draw, draws, _ = self._labels(answers)
@@ -249,7 +249,7 @@ class Sheet:
         labelled = self._as_labelled(sample, np.where(np.isinf(at_draw), loss, at_draw))
         return estimate(labelled, self.design, budget=self.budget, seed=self.seed, level=level, loss=self.loss)
 
-    def _if_lost(self, answers: Mapping[str, SheetLabel], pool: Pool | Frame | None) -> tuple[str, ...]:
+    def _if_lost(self, answers: Mapping[str, Label], pool: Pool | Frame | None) -> tuple[str, ...]:
         """What the items that nobody could label may do to the estimate."""
         at_draw, draws, _ = self._labels(answers)
         if not (lost := self._lost(at_draw, draws)):
@@ -258,8 +258,9 @@ class Sheet:
         text = f"{without_answer(lost, answers)}: the estimate takes {them} to be like the labelled ones"
         if self.task == "regression":
             return (text,)
-        right, wrong = (self.if_lost(answers, pool, loss=loss).value for loss in (0.0, 1.0))
-        return (f"{text}; {right:.1%} if the model is right on {all_of_them}, {wrong:.1%} if wrong",)
+        found = [self.if_lost(answers, pool, loss=loss) for loss in (0.0, 1.0)]
+        right, wrong = (one.scale.shown(one.value) for one in found)
+        return (f"{text}; {right} if the model is right on {all_of_them}, {wrong} if wrong",)
 
     def _lost(self, at_draw: FloatArray, draws: int) -> list[str]:
         """Ids of the items of the first draws that have no label to be had."""
@@ -267,35 +268,26 @@ class Sheet:
         place = {item: at for at, item in enumerate(self.sample.to_label().tolist())}
         return [self.ids[place[item]] for item in items.tolist()]
 
-    def offsets(self, answers: Mapping[str, SheetLabel]) -> tuple[FloatArray, tuple[str, ...]]:
-        """How far off the model is, one per item; classification: 1.0 where it fails. nan: no label, inf: lost."""
-        lost = {name for name, answer in answers.items() if is_lost(answer, self.classes)}
-        at = [place for place, name in enumerate(self.ids) if name in answers and name not in lost]
-        given = [answers[self.ids[place]] for place in at]
-        predicted = None if self.predictions is None else [self.predictions[place] for place in at]
-        offsets = np.full(len(self.ids), np.nan)
-        warnings: tuple[str, ...] = ()
-        if self.task == "classification":
-            words = None if predicted is None else [str(value) for value in predicted]
-            offsets[at], warnings = classification_losses(given, words, self.classes)
-        else:
-            offsets[at] = regression_offsets(given, [float(value) for value in predicted or ()])
-        offsets[[place for place, name in enumerate(self.ids) if name in lost]] = np.inf
-        return offsets, warnings
+    @property
+    def measure(self) -> Measure:
+        """What right, loss and failure are here."""
+        return measure_of(self.task, self.loss, self.threshold)
 
-    def _as_losses(self, offsets: FloatArray) -> FloatArray:
-        return offsets**2 if self.task == "regression" and self.loss == "squared" else offsets
+    def losses(self, answers: Mapping[str, Label]) -> FloatArray:
+        """One per item, in the order to label them: nan where there is no label, infinite where it is lost."""
+        said = self.predictions or (None,) * len(self.ids)
+        return label_losses(self.measure, said, [answers.get(name) for name in self.ids])
 
     def _usable(self, at_draw: FloatArray, answers: int) -> tuple[int, tuple[str, ...]]:
         """How many of the first draws to estimate from, and what to say about the others."""
         missing = np.flatnonzero(np.isnan(at_draw))
         draws = len(at_draw) if not len(missing) else int(missing[0])
         gap = "" if not len(missing) else self.ids[self._place(int(missing[0]))]
-        if len(missing) and not (self.sample.prefix_valid and draws >= 2):
+        if len(missing) and not (self.sample.draws.prefix_valid and draws >= 2):
             raise LabelError(
                 f"{without_label(len(self.ids) - answers, len(self.ids))}, first '{gap}'",
                 rule="this technique is estimated from all its labels"
-                if not self.sample.prefix_valid
+                if not self.sample.draws.prefix_valid
                 else "a first estimate needs the first two labels of the list",
                 hint="label them, in the order of the list",
             )
@@ -314,7 +306,7 @@ class Sheet:
     def _unfinished(self) -> tuple[str, ...]:
         if self.sample.complete:
             return ()
-        left = counted(self.budget - self.sample.draws, "label of the budget is", "labels of the budget are")
+        left = counted(self.budget - len(self.sample), "label of the budget is", "labels of the budget are")
         return (
             f"{left} not asked for yet: this technique chooses the next items when it has seen these labels "
             "(fieldcheck sample --continue)",
@@ -337,7 +329,6 @@ def _check_record(record: Mapping[str, Any]) -> None:
             "ids": isinstance(ids, list) and all(isinstance(name, str) for name in ids),
             "items": len(set(items)) == len(ids) and all(0 <= item < sample["population"] for item in items),
             "predictions": predictions is None or len(predictions) == len(ids),
-            "per_draw": all(len(values) == len(items) for values in sample["per_draw"].values()),
         }.items()
         if not fits
     ]
@@ -349,15 +340,9 @@ def _seen(pool: Pool, items: Sequence[int], losses: FloatArray) -> dict[str, flo
     return {pool.id_of(item): float(losses[item]) for item in items if not np.isnan(losses[item])}
 
 
-def _prediction(pool: Pool, item: int) -> str | float:
-    if pool.task == "classification":
-        return pool.classes[int(pool.predictions[item])]  # type: ignore[index]
-    return float(pool.predictions[item])  # type: ignore[index]
-
-
-def without_answer(lost: Sequence[str], answers: Mapping[str, SheetLabel]) -> str:
+def without_answer(lost: Sequence[str], answers: Mapping[str, Label]) -> str:
     """How many items have no label to be had, and on how many of them people disagree, for messages."""
-    disputed = sum(answers[name].meant == "disputed" for name in lost)
+    disputed = sum(answers[name] == Missing(disputed=True) for name in lost)
     skipped = len(lost) - disputed
     words = [
         f"{counted(skipped, 'item')} could not be labelled" if skipped else "",

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.confusion import Crosstab, too_few
-from fieldcheck.accuracy.assessment.scores import Metrics, Score
+from fieldcheck.accuracy.assessment.scores import ClassScore, Metrics
 from fieldcheck.accuracy.assessment.slices import Slice, slices
 from fieldcheck.core.errors import FieldcheckError, LabelError, PoolError
-from fieldcheck.core.label import SheetLabel, are_outcomes, plain, spelling
+from fieldcheck.core.label import Label, TrueClass
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.words import counted
@@ -40,11 +40,11 @@ def metrics(
     """
     _check(labelled, pool, true_classes, which)
     by_class = slices(labelled, pool, "prediction", level=level)
-    scores: list[Score] = []
+    scores: list[ClassScore] = []
     if "accuracy" in which:
         found = estimators.estimate(labelled, level=level)
         interval = found.interval.map(lambda loss: 1 - loss)
-        scores.append(Score("accuracy", "all", 1 - found.value, interval))
+        scores.append(ClassScore("accuracy", "all", 1 - found.value, interval))
     if "precision" in which:
         scores += [_precision(row) for row in by_class.rows]
     confusion = None
@@ -73,14 +73,14 @@ def _check(labelled: Labelled, pool: Pool, true_classes: Sequence[str] | None, w
             rule="it needs the true class of the items that fail, and these labels do not say it",
             hint="label with true classes, or --metrics accuracy,precision",
         )
-    if true_classes is not None and len(true_classes) != labelled.sample.draws:
+    if true_classes is not None and len(true_classes) != len(labelled.sample):
         raise LabelError(
-            f"{counted(len(true_classes), 'true class', 'true classes')} for {counted(labelled.sample.draws, 'draw')}",
+            f"{counted(len(true_classes), 'true class', 'true classes')} for {counted(len(labelled.sample), 'draw')}",
             rule="one per draw, in draw order",
         )
 
 
-def _notes(scores: Sequence[Score], level: float) -> tuple[str, ...]:
+def _notes(scores: Sequence[ClassScore], level: float) -> tuple[str, ...]:
     shown = sum(score.interval is not None for score in scores)
     words = ["metrics of the items of this pool; nothing is said about future data"]
     if any(score.metric in ("recall", "f1") for score in scores):
@@ -92,18 +92,14 @@ def _notes(scores: Sequence[Score], level: float) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _precision(row: Slice) -> Score:
+def _precision(row: Slice) -> ClassScore:
     """The precision of a class is the accuracy of what was predicted to be it."""
     remark = "" if row.interval is not None else too_few(row)
-    return Score("precision", row.name, row.value, row.interval, remark)
+    return ClassScore("precision", row.name, row.value, row.interval, remark)
 
 
-def true_classes_of(labelled: Labelled, pool: Pool, answers: Mapping[str, SheetLabel]) -> list[str] | None:
-    """The true class at each draw, as people wrote it; None where they wrote right or wrong."""
-    given = [answers[pool.id_of(item)] for item in labelled.sample.items.tolist()]
-    if pool.predictions is None or are_outcomes(given, pool.classes, pool.classes):
-        return None
-    meant, own = spelling(pool.classes), {plain(name): name for name in pool.classes}
-    texts = [plain(answer.text) for answer in given]
-    found = [meant.get(text, meant.get(text.casefold(), text)) for text in texts]
-    return [own.get(name, name) for name in found]
+def true_classes_of(labelled: Labelled, pool: Pool, answers: Mapping[str, Label]) -> list[str] | None:
+    """The true class at each draw; None where a label says no more than wrong."""
+    said = [answers[pool.id_of(item)] for item in labelled.sample.items.tolist()]
+    names = [label.name for label in said if isinstance(label, TrueClass)]
+    return names if len(names) == len(said) and pool.predictions is not None else None

@@ -13,7 +13,7 @@ DRAWN = 20
 
 
 @dataclass(frozen=True)
-class Score:
+class ClassScore:
     """One metric of one class, or the mean over classes (``macro``).
 
     value, interval
@@ -105,7 +105,7 @@ class Confusion:
 class Metrics:
     """The metrics that were asked for."""
 
-    scores: tuple[Score, ...]
+    scores: tuple[ClassScore, ...]
     confusion: Confusion | None
     level: float
     notes: tuple[str, ...]
@@ -128,6 +128,6 @@ class Metrics:
         }
 
 
-def _score_row(score: Score) -> tuple[Cell, ...]:
+def _score_row(score: ClassScore) -> tuple[Cell, ...]:
     low, high = (None, None) if score.interval is None else (score.interval.low, score.interval.high)
     return (score.metric, score.name, score.value, low, high, score.remark)

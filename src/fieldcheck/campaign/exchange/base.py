@@ -18,7 +18,7 @@ _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Entry:
+class LabelLine:
     """What a file says about one item.
 
     where
@@ -50,11 +50,11 @@ class Fault:
         return f"{self.where}: {self.problem}"
 
 
-def readable(entry: Entry) -> Entry | Fault:
-    """The entry, unless it holds bytes that are no text, or whole paragraphs where a name is expected."""
-    if any(map(_UNREADABLE.search, (entry.item, entry.text, entry.by, entry.reason))):
-        return Fault(entry.where, "has bytes that are not UTF-8; save the file as UTF-8, or name its --encoding")
-    longest = max(map(len, (entry.item, entry.text, entry.by)))
-    if longest > LONGEST_NAME or len(entry.reason) > LONGEST_REASON:
-        return Fault(entry.where, f"{max(longest, len(entry.reason)):,} characters in one cell; is a quote missing?")
-    return entry
+def readable(line: LabelLine) -> LabelLine | Fault:
+    """The line, unless it holds bytes that are no text, or whole paragraphs where a name is expected."""
+    if any(map(_UNREADABLE.search, (line.item, line.text, line.by, line.reason))):
+        return Fault(line.where, "has bytes that are not UTF-8; save the file as UTF-8, or name its --encoding")
+    longest = max(map(len, (line.item, line.text, line.by)))
+    if longest > LONGEST_NAME or len(line.reason) > LONGEST_REASON:
+        return Fault(line.where, f"{max(longest, len(line.reason)):,} characters in one cell; is a quote missing?")
+    return line

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from fieldcheck.campaign.exchange import label_studio
-from fieldcheck.campaign.exchange.base import LONGEST, Entry, Fault, readable
+from fieldcheck.campaign.exchange.base import LONGEST, Fault, LabelLine, readable
 from fieldcheck.campaign.sheets.files import LABEL, harmless, meant
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.words import counted
@@ -27,7 +27,7 @@ REASONS = ("reason", "remark")
 """Names of columns, the best first."""
 
 
-def read_csv(stream: TextIO, path: Path) -> Iterator[Entry | Fault]:
+def read_csv(stream: TextIO, path: Path) -> Iterator[LabelLine | Fault]:
     """What each line says; commas, semicolons or tabs between the cells."""
     lines = _Lines(stream, path)
     first = next(lines)
@@ -99,18 +99,18 @@ class Columns:
         studio = label_studio.OUR_ID in names
         return cls(item, label, _first(names, ANNOTATORS), _first(names, REASONS), len(names), studio)
 
-    def read(self, cells: Sequence[str], where: str) -> Entry | Fault:
+    def read(self, cells: Sequence[str], where: str) -> LabelLine | Fault:
         if len(cells) != self.width:
             found, wanted = counted(len(cells), "cell"), counted(self.width, "column")
             return Fault(where, f"{found} for {wanted}; quote cells that contain the separator")
-        entry = Entry(
+        line = LabelLine(
             where,
             item=cells[self.item].strip(),
             text=self._cell(cells, self.label),
             by=self._cell(cells, self.annotator),
             reason=self._cell(cells, self.reason),
         )
-        return readable(label_studio.from_table(entry) if self.studio else entry)
+        return readable(label_studio.from_table(line) if self.studio else line)
 
     def _cell(self, cells: Sequence[str], at: int) -> str:
         return "" if at < 0 else meant(cells[at].strip())

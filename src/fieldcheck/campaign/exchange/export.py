@@ -15,9 +15,10 @@ from urllib.parse import quote
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import label_studio
 from fieldcheck.campaign.exchange.csv import as_csv
-from fieldcheck.campaign.items import MEDIA, Content
+from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.sources.inputs.images import MEDIA
 
 LOCAL_FILES = "/data/local-files/?d="
 """Where Label Studio serves the files below its LOCAL_FILES_DOCUMENT_ROOT."""
@@ -82,7 +83,7 @@ def failures_csv(campaign: Campaign, failures: Iterable[Failure]) -> str:
     seen = {failure: _cells(campaign, content_at(campaign, failure.item)) for failure in failures}
     shown = list(dict.fromkeys(column for cells in seen.values() for column in cells))
     rows = (
-        [one.item, one.label, _blank(one.prediction), *(cells.get(c, "") for c in shown), one.by, when(one.at)]
+        [one.item, str(one.label), _blank(one.prediction), *(cells.get(c, "") for c in shown), one.by, when(one.at)]
         for one, cells in seen.items()
     )
     return as_csv(["id", "label", "prediction", *shown, "annotator", "labelled_at"], rows)

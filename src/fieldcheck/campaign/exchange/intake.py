@@ -7,43 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.base import Entry, Fault
-from fieldcheck.campaign.labels import checked_text, read_label
+from fieldcheck.campaign.exchange.base import Fault, LabelLine
 from fieldcheck.campaign.people import spelt
-from fieldcheck.campaign.sayings import EFFORTLESS, Saying
 from fieldcheck.campaign.sheets.files import find_id, spellings
 from fieldcheck.campaign.state import Annotation, ItemState
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError
-from fieldcheck.core.label import SheetLabel, is_lost
+from fieldcheck.core.label import Missing, checked_name
 
 KEPT = 100
 """Faults, and disagreements, that are kept word by word; the others are counted."""
-
-
-@dataclass(frozen=True)
-class Given:
-    """A line that fits the campaign.
-
-    label
-        As it counts; empty where the item was skipped.
-    """
-
-    where: str
-    item: str
-    typed: str
-    label: str
-    by: str
-    reason: str = ""
-
-    @property
-    def skipped(self) -> bool:
-        return not self.label
-
-    def stands(self, state: ItemState) -> bool:
-        """Whether the campaign knows it already."""
-        marks = state.skips if self.skipped else state.labels
-        said = self.reason if self.skipped else self.label
-        return any((mark.by, mark.text) == (self.by, said) for mark in marks)
 
 
 @dataclass(frozen=True)
@@ -60,8 +32,8 @@ class Intake:
         Where somebody else said something different about the item: both stand.
     """
 
-    new: tuple[Given, ...]
-    corrections: tuple[Given, ...]
+    new: tuple[Annotation, ...]
+    corrections: tuple[Annotation, ...]
     known: int
     blank: int
     faults: tuple[Fault, ...]
@@ -69,7 +41,7 @@ class Intake:
     disagreements: tuple[str, ...]
 
 
-def prepare(campaign: Campaign, entries: Iterable[Entry | Fault], *, by: str = "", last_wins: bool = False) -> Intake:
+def prepare(campaign: Campaign, lines: Iterable[LabelLine | Fault], *, by: str = "", last_wins: bool = False) -> Intake:
     """Check every line against the campaign; nothing is changed.
 
     by
@@ -77,17 +49,15 @@ def prepare(campaign: Campaign, entries: Iterable[Entry | Fault], *, by: str = "
     last_wins
         Of two different labels of one person for one item, take the later one; else neither.
     """
-    sorting = _Sorting(campaign, by=checked_text(by, "the name"), last_wins=last_wins)
-    for entry in entries:
-        sorting.take(entry)
+    sorting = _Sorting(campaign, by=checked_name(by, "the name"), last_wins=last_wins)
+    for line in lines:
+        sorting.take(line)
     return sorting.result()
 
 
 def take(campaign: Campaign, intake: Intake) -> int:
     """Record what fits, all of it or nothing; the number of labels and skips that were stored."""
-    wanted = (*intake.new, *intake.corrections)
-    sayings = [Saying(one.item, "" if one.skipped else one.typed, one.by, one.reason) for one in wanted]
-    return len(campaign.tell_all(sayings))
+    return len(campaign.tell_all((*intake.new, *intake.corrections)))
 
 
 class _Sorting:
@@ -100,43 +70,42 @@ class _Sorting:
         self.known = spellings(tuple(self.items))
         self.by = state.person(by)
         self.names = dict.fromkeys((*state.names, self.by))
-        self.given: dict[tuple[str, str], Given] = {}
-        self.clashing: dict[tuple[str, str], Given] = {}
+        self.read: dict[tuple[str, str], tuple[str, Annotation]] = {}
+        self.clashing: dict[tuple[str, str], tuple[str, Annotation]] = {}
         self.faults: list[Fault] = []
         self.faulty = self.blank = self.repeats = 0
 
-    def take(self, entry: Entry | Fault) -> None:
-        if isinstance(entry, Fault):
-            self._fault(entry.where, entry.problem)
-        elif not (entry.text or entry.skipped):
+    def take(self, line: LabelLine | Fault) -> None:
+        if isinstance(line, Fault):
+            self._fault(line.where, line.problem)
+        elif not (line.text or line.skipped):
             self.blank += 1
         else:
-            self._place(entry)
+            self._place(line)
 
-    def _place(self, entry: Entry) -> None:
-        name = find_id(entry.item, self.known)
+    def _place(self, line: LabelLine) -> None:
+        name = find_id(line.item, self.known)
         if name is None:
-            self._fault(entry.where, self._stranger(entry.item) if len(self.faults) < KEPT else "")
+            self._fault(line.where, self._stranger(line.item) if len(self.faults) < KEPT else "")
             return
         try:
-            given = self._read(entry, name)
+            annotation = self._read(line, self.items[name])
         except (LabelError, CampaignError) as error:
-            self._fault(entry.where, error.problem + (f"; try: {error.hint}" if error.hint else ""))
+            self._fault(line.where, error.problem + (f"; try: {error.hint}" if error.hint else ""))
         else:
-            self._add(given)
+            self._add(line.where, annotation)
 
-    def _read(self, entry: Entry, name: str) -> Given:
+    def _read(self, line: LabelLine, item: ItemState) -> Annotation:
         """The line as the campaign reads it; what it cannot mean raises."""
-        settings, by = self.campaign.settings, self._person(entry)
-        if entry.skipped or is_lost(SheetLabel(name, 0, entry.text), settings.classes):
-            why = entry.reason or ("" if entry.text.lower() in EFFORTLESS else entry.text)
-            return Given(entry.where, name, entry.text, "", by, why)
-        prediction = self.campaign.view.prediction_of(self.items[name].position)
-        return Given(entry.where, name, entry.text, read_label(entry.text, name, settings, prediction=prediction), by)
+        by = self._person(line)
+        label = Missing() if line.skipped else self.campaign.read(item, line.text)
+        if isinstance(label, Missing):
+            label = Missing(line.reason or label.reason)
+        return Annotation(item.id, label, by, line.text)
 
-    def _person(self, entry: Entry) -> str:
+    def _person(self, line: LabelLine) -> str:
         """Whose line it is."""
-        named = spelt(checked_text(entry.by, "the name"), self.names)
+        named = spelt(checked_name(line.by, "the name"), self.names)
         if named and self.by and named != self.by:
             raise LabelError(
                 f"it names '{named}', and --by names '{self.by}'", hint="leave out --by, or correct the line"
@@ -146,28 +115,29 @@ class _Sorting:
         self.names.setdefault(named)
         return named or self.by
 
-    def _add(self, given: Given) -> None:
-        key = (given.item, given.by)
-        before = self.given.get(key)
-        if before is None or (before.label != given.label and self.last_wins):
-            self.given[key] = given
-        elif before.label == given.label and key not in self.clashing:
+    def _add(self, where: str, new: Annotation) -> None:
+        key = (new.item, new.by)
+        _, before = self.read.get(key, (where, None))
+        if before is None or (not _agree(before, new) and self.last_wins):
+            self.read[key] = where, new
+        elif _agree(before, new) and key not in self.clashing:
             self.repeats += 1
         else:
-            self._clash(before, given)
+            self._clash(where, new)
 
-    def _clash(self, before: Given, given: Given) -> None:
+    def _clash(self, where: str, new: Annotation) -> None:
         """Two different labels of one person: neither line is taken, and both are named."""
-        key = (given.item, given.by)
+        key = (new.item, new.by)
+        there, before = self.read[key]
         if key not in self.clashing:
-            self.clashing[key] = given
-            self._contradiction(before, given)
-        self._contradiction(given, before if before.label != given.label else self.clashing[key])
+            self.clashing[key] = where, new
+            self._contradiction((there, before), (where, new))
+        self._contradiction((where, new), self.clashing[key] if _agree(before, new) else (there, before))
 
-    def _contradiction(self, here: Given, there: Given) -> None:
+    def _contradiction(self, here: tuple[str, Annotation], there: tuple[str, Annotation]) -> None:
         self._fault(
-            here.where,
-            f"item '{here.item}' is {_said(here)} here and {_said(there)} in {there.where}; "
+            here[0],
+            f"item '{here[1].item}' is {_said(here[1])} here and {_said(there[1])} in {there[0]}; "
             "try: remove one of them, or --last-wins",
         )
 
@@ -185,12 +155,12 @@ class _Sorting:
         return f"item '{item}' was not asked for: only what was drawn can be counted"
 
     def result(self) -> Intake:
-        fitting = [given for key, given in self.given.items() if key not in self.clashing]
-        changing = [given for given in fitting if not given.stands(self.items[given.item])]
-        corrections = [given for given in changing if self.items[given.item].annotation_of(given.by) is not None]
-        disagreements = [text for given in fitting for text in self._others(given)]
+        fitting = [read for key, read in self.read.items() if key not in self.clashing]
+        changing = [one for _, one in fitting if not self._stands(one)]
+        corrections = [one for one in changing if self.items[one.item].annotation_of(one.by) is not None]
+        disagreements = [text for where, one in fitting for text in self._others(where, one)]
         return Intake(
-            new=tuple(given for given in changing if self.items[given.item].annotation_of(given.by) is None),
+            new=tuple(one for one in changing if self.items[one.item].annotation_of(one.by) is None),
             corrections=tuple(corrections),
             known=self.repeats + len(fitting) - len(changing),
             blank=self.blank,
@@ -199,16 +169,26 @@ class _Sorting:
             disagreements=tuple(disagreements[:KEPT]),
         )
 
-    def _others(self, given: Given) -> list[str]:
+    def _stands(self, new: Annotation) -> bool:
+        """Whether the campaign knows it already."""
+        before = self.items[new.item].annotation_of(new.by)
+        return before is not None and before.label == new.label
+
+    def _others(self, where: str, new: Annotation) -> list[str]:
         """Where others said something else: people, not lines of this file, have to settle it."""
-        marks = () if given.skipped else self.items[given.item].labels
-        different = [mark for mark in marks if mark.by != given.by and mark.text != given.label]
-        return [f"{given.where}: item '{given.item}' is {_said(given)}; {_whose(mark)}" for mark in different]
+        labels = () if new.skipped else self.items[new.item].labels
+        different = [one for one in labels if one.by != new.by and one.label != new.label]
+        return [f"{where}: item '{new.item}' is {_said(new)}; {_whose(one)}" for one in different]
 
 
-def _said(given: Given) -> str:
-    return "skipped" if given.skipped else f"'{given.label}'"
+def _agree(one: Annotation, other: Annotation) -> bool:
+    """Whether two lines say the same; two skips do, whatever their reasons."""
+    return one.label == other.label or (one.skipped and other.skipped)
 
 
-def _whose(mark: Annotation) -> str:
-    return f"{mark.by or 'somebody without a name'} said '{mark.text}'"
+def _said(annotation: Annotation) -> str:
+    return "skipped" if annotation.skipped else f"'{annotation.label}'"
+
+
+def _whose(annotation: Annotation) -> str:
+    return f"{annotation.by or 'an annotator without a name'} said '{annotation.label}'"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 from xml.sax.saxutils import quoteattr
 
-from fieldcheck.campaign.exchange.base import LONGEST, Entry, Fault, readable
+from fieldcheck.campaign.exchange.base import LONGEST, Fault, LabelLine, readable
 from fieldcheck.core.errors import LabelError
 
 CONTROL = "label"
@@ -64,13 +64,13 @@ def _choices(classes: Sequence[str]) -> list[str]:
     return [f'  <Choices name="{CONTROL}" toName="item" choice="single" showInLine="true">', *choices, "  </Choices>"]
 
 
-def read_tasks(stream: TextIO, path: Path) -> Iterator[Entry | Fault]:
+def read_tasks(stream: TextIO, path: Path) -> Iterator[LabelLine | Fault]:
     """What an export says, task by task."""
     for place, found in enumerate(_elements(stream, path), start=1):
-        yield from _entries(found, f"task {place:,}")
+        yield from _lines_of(found, f"task {place:,}")
 
 
-def _entries(found: Any, where: str) -> Iterator[Entry | Fault]:
+def _lines_of(found: Any, where: str) -> Iterator[LabelLine | Fault]:
     if not isinstance(found, Mapping):
         yield Fault(where, "is not an object")
         return
@@ -92,17 +92,17 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _flat(found: Mapping[str, Any], item: str, where: str) -> Entry | Fault:
+def _flat(found: Mapping[str, Any], item: str, where: str) -> LabelLine | Fault:
     """A task of JSON-MIN: the answer stands beside the data, under the name of the control."""
     return _answer(found.get(CONTROL), item, where, by=annotator(found.get("annotator")))
 
 
-def _annotation(found: Any, item: str, where: str) -> Entry | Fault:
+def _annotation(found: Any, item: str, where: str) -> LabelLine | Fault:
     if not isinstance(found, Mapping):
         return Fault(where, f"item '{item}': an annotation is not an object")
     by = annotator(found.get("completed_by"))
     if found.get("was_cancelled"):
-        return Entry(where, item, "", by, skipped=True, reason=SKIPPED)
+        return LabelLine(where, item, "", by, skipped=True, reason=SKIPPED)
     results = [result for result in _list(found.get("result")) if isinstance(result, Mapping)]
     named = [result for result in results if result.get("from_name") == CONTROL] or results
     if len(named) > 1:
@@ -110,13 +110,13 @@ def _annotation(found: Any, item: str, where: str) -> Entry | Fault:
     return _answer(named[0].get("value") if named else None, item, where, by=by)
 
 
-def _answer(value: Any, item: str, where: str, *, by: str) -> Entry | Fault:
+def _answer(value: Any, item: str, where: str, *, by: str) -> LabelLine | Fault:
     """The answer behind a value; none: not answered yet."""
     try:
         found = plain_answer(value)
     except ValueError as error:
         return Fault(where, f"item '{item}': {error}")
-    return readable(Entry(where, item, found, by))
+    return readable(LabelLine(where, item, found, by))
 
 
 def plain_answer(value: Any) -> str:
@@ -152,14 +152,14 @@ def annotator(value: Any) -> str:
     return f"annotator {value}" if str(value).isdecimal() else str(value)
 
 
-def from_table(entry: Entry) -> Entry:
+def from_table(line: LabelLine) -> LabelLine:
     """A line of Label Studio's CSV export, in which numbers are wrapped up as JSON."""
-    text = entry.text
+    text = line.text
     try:
         found = plain_answer(json.loads(text)) if text.startswith(("[", "{")) else text
     except (ValueError, RecursionError):
         found = text  # a class may be called like this
-    return replace(entry, text=found, by=annotator(entry.by))
+    return replace(line, text=found, by=annotator(line.by))
 
 
 def _elements(stream: TextIO, path: Path) -> Iterator[Any]:

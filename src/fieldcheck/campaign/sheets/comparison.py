@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -10,11 +11,12 @@ from fieldcheck.accuracy.assessment.labelled import Sheet, without_label
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, draw
+from fieldcheck.accuracy.comparison.disagreements import RULE, Contest, Drawn, draw
 from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError, SampleError
-from fieldcheck.core.label import SheetLabel
-from fieldcheck.core.measures import losses_of, predictions_at
+from fieldcheck.core.label import Label
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
@@ -51,17 +53,17 @@ def compare_sheet(
         loss="squared",
         threshold=0.5,
         ids=tuple(pools[0].id_of(int(item)) for item in items),
-        predictions=predictions_at(pools[0], items),
+        predictions=pools[0].predictions_at(items.tolist()),
         classes=_classes(pools),
         pool_file=files,
         pool_digest=contest.digest(),
     )
 
 
-def continued(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, SheetLabel]) -> Sheet:
+def continued(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Label]) -> Sheet:
     """The sheet with the next wave, once the last one is labelled."""
     contest = _checked(pools, sheet)
-    losses, _ = _losses(contest, sheet, answers)
+    losses = _losses(contest, sheet, answers)
     missing = [name for name in sheet.ids if name not in answers]
     if missing:
         raise LabelError(
@@ -86,12 +88,10 @@ def continued(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, SheetLa
     return after
 
 
-def judged(
-    pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, SheetLabel], *, level: float = 0.95
-) -> Comparison:
+def judged(pools: Sequence[Pool], sheet: Sheet, answers: Mapping[str, Label], *, level: float = 0.95) -> Comparison:
     """What the labels say: those before the first gap, and with looks after every wave those of complete waves."""
     contest, rule = _checked(pools, sheet), Rule(level, _certify(sheet))
-    losses, warnings = _losses(contest, sheet, answers)
+    losses = _losses(contest, sheet, answers)
     drawn = _drawn(contest, sheet)
     missing = np.flatnonzero(np.isnan(losses[:, drawn.items]).any(axis=0))
     labels = int(missing[0]) if len(missing) else len(drawn.items)
@@ -105,7 +105,7 @@ def judged(
         )
     found = judge(contest, drawn, losses, labels=labels, rule=rule)
     lost = int(np.isinf(losses[0, drawn.items[:labels]]).sum())
-    notes = (*warnings, *_lost(lost), *_unused(labels, len(answers)), *_unfinished(contest, drawn, labels, sheet))
+    notes = (*_lost(lost), *_unused(labels, len(answers)), *_unfinished(contest, drawn, labels, sheet))
     return comparison(contest, found, labels - lost, budget=sheet.budget, seed=sheet.seed, rule=rule, warnings=notes)
 
 
@@ -144,32 +144,31 @@ def _sample(contest: Contest, drawn: Drawn) -> Sample:
         contest.population,
         contest.items[drawn.items],
         ESTIMATOR,
-        constants={
-            "wave_sizes": np.array(drawn.sizes, dtype=np.float64),
-            "beliefs": np.concatenate([np.zeros(0), *drawn.beliefs]),
-        },
+        WaveDraws(
+            wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
+            sizes=drawn.sizes,
+            beliefs=drawn.beliefs,
+            **asdict(RULE),
+        ),
         complete=drawn.complete,
-        prefix_valid=True,
     )
 
 
 def _drawn(contest: Contest, sheet: Sheet) -> Drawn:
-    sizes = tuple(int(size) for size in sheet.sample.constants["wave_sizes"])
-    beliefs = np.split(sheet.sample.constants["beliefs"], len(sizes)) if sizes else []
-    return Drawn(_places(contest, sheet), sizes, tuple(beliefs), sheet.sample.complete)
+    draws = sheet.sample.drawn_as(WaveDraws)
+    return Drawn(_places(contest, sheet), draws.sizes, draws.beliefs, sheet.sample.complete)
 
 
 def _places(contest: Contest, sheet: Sheet) -> IntArray:
     return np.searchsorted(contest.items, sheet.sample.items)
 
 
-def _losses(contest: Contest, sheet: Sheet, answers: Mapping[str, SheetLabel]) -> tuple[FloatArray, tuple[str, ...]]:
+def _losses(contest: Contest, sheet: Sheet, answers: Mapping[str, Label]) -> FloatArray:
+    refuse_outcomes(answers)
     losses = np.full((len(contest.pools), len(contest.items)), np.nan)
-    notes: dict[str, None] = {}
     for row, pool in zip(losses, contest.pools, strict=True):
-        row[_places(contest, sheet)], more = losses_of(answers, sheet.ids, pool, classes=sheet.classes)
-        notes |= dict.fromkeys(more)
-    return losses, tuple(notes)
+        row[_places(contest, sheet)] = pool.losses_of(answers, sheet.ids)
+    return losses
 
 
 def _checked(pools: Sequence[Pool], sheet: Sheet) -> Contest:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
-import os
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +15,13 @@ import numpy as np
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment.labelled import FORMAT, Sheet
+from fieldcheck.campaign.labels import read
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
-from fieldcheck.core.label import SheetLabel
+from fieldcheck.core.label import Label
 from fieldcheck.core.pool.column import value_at
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.files.text import long_cells
+from fieldcheck.files.text import long_cells, open_text
+from fieldcheck.files.whole import write_text
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -45,7 +45,7 @@ def write_sheet(
     pool: Pool,
     *,
     show_predictions: bool = False,
-    answers: Mapping[str, SheetLabel] | None = None,
+    answers: Mapping[str, Label] | None = None,
     remarks: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
     """The CSV file and its sidecar; each is complete or not there at all.
@@ -68,12 +68,12 @@ def write_sheet(
     for at, item in enumerate(sheet.sample.to_label().tolist()):
         name = sheet.ids[at]
         predicted = [sheet.predictions[at]] if shown and sheet.predictions is not None else []
-        answer = known[name].text if name in known else ""
+        answer = str(known[name]) if name in known else ""
         cells = [name, *predicted, *(value_at(pool.columns[column], item) for column in extra), answer]
         own = [said.get(name, {}).get(column, "") for column in added]
         writer.writerow([harmless(cell) for cell in (*cells, *own)])
-    _replace(sidecar(path), json.dumps(sheet.as_record()))
-    _replace(path, text.getvalue())
+    write_text(sidecar(path), json.dumps(sheet.as_record()))
+    write_text(path, text.getvalue())
 
 
 def harmless(cell: object) -> object:
@@ -90,25 +90,6 @@ def harmless(cell: object) -> object:
 def meant(text: str) -> str:
     """The inverse of ``harmless``."""
     return text[1:] if text[:1] == "'" and harmless(text[1:]) == text else text
-
-
-def _replace(path: Path, text: str) -> None:
-    beside = path.with_name(path.name + ".part")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="")
-        os.replace(beside, path)
-    except OSError as error:
-        _forget(beside)
-        raise SampleError(
-            f"{path}: cannot be written ({error.strerror})",
-            rule="the folder must exist and be writable",
-            hint="--out with another place",
-        ) from None
-
-
-def _forget(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -157,10 +138,17 @@ def read_pool(path: Path, sheet: Sheet, given: Path | None = None) -> Pool:
     return sources.load(there, **sheet.pool_options)
 
 
-def read_answers(path: Path, sheet: Sheet) -> dict[str, SheetLabel]:
-    """The labels that are filled in, by id; rows may be in any order, and unlabelled ones may be gone."""
+def read_answers(path: Path, sheet: Sheet, *, several_models: bool = False) -> dict[str, Label]:
+    """The labels that are filled in, by id; rows may be in any order, and unlabelled ones may be gone.
+
+    several_models
+        Whether ``right`` could mean any of them.
+    """
     known = spellings(sheet.ids)
-    found: dict[str, SheetLabel] = {}
+    classes = sheet.classes if sheet.predictions is not None else ()
+    said = {} if several_models else dict(zip(sheet.ids, sheet.predictions or (), strict=False))
+    found: dict[str, Label] = {}
+    lines: dict[str, int] = {}
     for line, shown, text, _ in _rows(path):
         name = find_id(shown, known)
         if name is None:
@@ -171,13 +159,14 @@ def read_answers(path: Path, sheet: Sheet) -> dict[str, SheetLabel]:
             )
         if not text:
             continue
-        if name in found and found[name].text != text:
+        label = read(text, task=sheet.task, classes=classes, prediction=said.get(name), item=name, where=f"line {line}")
+        if name in found and found[name] != label:
             raise LabelError(
-                f"{path}: item '{shown}' is '{found[name].text}' on line {found[name].line}, '{text}' on line {line}",
+                f"{path}: item '{shown}' is '{found[name]}' on line {lines[name]}, '{label}' on line {line}",
                 rule="one label per item",
                 hint="remove one of the lines",
             )
-        found[name] = SheetLabel(name, line, text)
+        found[name], lines[name] = label, line
     if not found:
         raise LabelError(
             f"{path}: no label is filled in",
@@ -262,19 +251,8 @@ def _cells(path: Path, reader: Reader) -> Iterator[Row]:
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        raise LabelError(f"{path}: not found", hint="the path of the filled-in sheet") from None
-    except UnicodeDecodeError as error:
-        raise LabelError(
-            f"{path}: byte {error.start} is not UTF-8",
-            rule="a sheet is saved as CSV in UTF-8",
-            hint="in a spreadsheet: save as, CSV UTF-8",
-        ) from None
-    except OSError as error:
-        raise LabelError(f"{path}: cannot be read ({error.strerror})", rule="a sheet is a CSV file") from None
+    with open_text(path, None, LabelError) as stream:
+        return stream.read()
 
 
 def _delimiter(text: str) -> str:

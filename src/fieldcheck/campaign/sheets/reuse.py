@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import takewhile
 
 import numpy as np
@@ -14,21 +14,22 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.comparison.reuse import (
     DESIGN,
+    RULE,
     Carried,
     TopUp,
     draw_top_up,
     explained,
-    failure_limit,
     frame_of,
     old_chances,
     pooled,
     require_unseen,
     risk_of,
 )
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import SheetLabel, is_lost
-from fieldcheck.core.measures import losses_of, predictions_at, refuse_outcomes
+from fieldcheck.core.label import Label, Missing
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
@@ -54,36 +55,39 @@ class Reused:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls, sheet: Sheet, answers: Mapping[str, SheetLabel], *, old: Pool, new: Pool, labels_unseen: bool
-    ) -> Reused:
+    def of(cls, sheet: Sheet, answers: Mapping[str, Label], *, old: Pool, new: Pool, labels_unseen: bool) -> Reused:
         """The labels before the first gap, with the chances that the old predictions gave these items."""
         require_unseen(labels_unseen)
         _check_sheet(sheet)
         pool = aligned(old, new)
         classes = tuple(dict.fromkeys((*sheet.classes, *pool.classes)))
-        if sheet.task == "classification":
-            refuse_outcomes([one for one in answers.values() if not is_lost(one, classes)], classes)
+        refuse_outcomes(answers)
         labelled, notes = sheet.labelled(answers, old)
         items = labelled.sample.items
-        losses, more = losses_of(answers, [pool.id_of(int(item)) for item in items], pool, classes=classes)
-        notes = tuple(dict.fromkeys((*notes, *more, *_lost(sheet, answers))))
+        losses = pool.losses_of(answers, [pool.id_of(int(item)) for item in items])
+        notes = (*notes, *_lost(sheet, answers))
         return cls(Carried(items, losses, old_chances(labelled)), pool, classes, notes)
 
     def top_up(self, count: int, *, seed: int, pool_file: str = "") -> Sheet:
         """The sheet of further items to label."""
         top = draw_top_up(frame_of(self.pool), self.carried, count, seed=seed)
-        constants = {"belief": top.belief.as_row(), "carried": self.carried.items.astype(np.float64)}
+        draws = WaveDraws(
+            wave=np.zeros(len(top.items), dtype=np.int64),
+            sizes=(len(top.items),),
+            beliefs=(top.belief.as_row(),),
+            **asdict(RULE),
+            before=self.carried.items,
+        )
         return Sheet(
-            sample=Sample(len(self.pool), top.items, ESTIMATOR, constants=constants, prefix_valid=True),
+            sample=Sample(len(self.pool), top.items, ESTIMATOR, draws),
             design=build_design(DESIGN),
             budget=count,
             seed=seed,
             task=self.pool.task,
             loss="squared",
-            threshold=failure_limit(self.pool),
+            threshold=self.pool.threshold(),
             ids=tuple(self.pool.id_of(int(item)) for item in top.items),
-            predictions=predictions_at(self.pool, top.items),
+            predictions=self.pool.predictions_at(top.items.tolist()),
             classes=self.classes,
             pool_file=pool_file,
             pool_digest=self._digest(),
@@ -92,7 +96,7 @@ class Reused:
     def estimate(
         self,
         top: Sheet | None = None,
-        answers: Mapping[str, SheetLabel] | None = None,
+        answers: Mapping[str, Label] | None = None,
         *,
         seed: int = 0,
         level: float = 0.95,
@@ -102,22 +106,23 @@ class Reused:
         drawn, losses, notes = TopUp.none(risk_of(frame)), np.zeros(0), self.notes
         if top is not None:
             drawn = self._drawn(top)
-            known, more = losses_of(answers or {}, top.ids, self.pool, classes=self.classes)
+            known = self.pool.losses_of(answers or {}, top.ids)
             losses = known[: _before_gap(known)]
-            notes += more + _left(losses, len(top.ids))
-        fit = pooled(frame, self.carried, drawn, losses, limit=failure_limit(self.pool))
+            notes += _left(losses, len(top.ids))
+        labelled = pooled(frame, self.carried, drawn, losses, measure=self.pool.measure())
         reused = len(self.carried.items)
-        return explained(fit, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
+        return explained(labelled, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
 
     def _drawn(self, top: Sheet) -> TopUp:
-        same = top.sample.estimator == ESTIMATOR and top.pool_digest == self._digest()
-        if not same or not np.array_equal(top.sample.constants["carried"], self.carried.items):
+        draws = top.sample.draws
+        mine = isinstance(draws, WaveDraws) and np.array_equal(draws.before, self.carried.items)
+        if not isinstance(draws, WaveDraws) or not mine or top.pool_digest != self._digest():
             raise SampleError(
                 "this top-up was not drawn for these labels and this pool",
                 rule="a top-up belongs to the old labels, and the new predictions, that it was drawn with",
                 hint="the file that `fieldcheck reuse --top-up` wrote; old sheet and new pool as they were then",
             )
-        return TopUp(top.sample.items, risk_of(frame_of(self.pool)).belief(top.sample.constants["belief"]))
+        return TopUp(top.sample.items, risk_of(frame_of(self.pool)).belief(draws.beliefs[0]))
 
     def _digest(self) -> str:
         return derived.digest(self.pool, auxiliary_names(build_design(DESIGN), self.pool))
@@ -128,10 +133,10 @@ def _before_gap(losses: FloatArray) -> int:
     return int(gaps[0]) if len(gaps) else len(losses)
 
 
-def _lost(sheet: Sheet, answers: Mapping[str, SheetLabel]) -> tuple[str, ...]:
+def _lost(sheet: Sheet, answers: Mapping[str, Label]) -> tuple[str, ...]:
     """What to say about old items that nobody could label; those after the first gap are not used anyway."""
     used = takewhile(lambda name: name in answers, sheet.ids)
-    count = sum(is_lost(answers[name], sheet.classes) for name in used)
+    count = sum(isinstance(answers[name], Missing) for name in used)
     text = f"{counted(count, 'item')} of the earlier campaign could not be labelled: taken to be like the others"
     return (text,) if count else ()
 
@@ -146,7 +151,7 @@ def _left(losses: FloatArray, asked: int) -> tuple[str, ...]:
 
 
 def _check_sheet(sheet: Sheet) -> None:
-    if sheet.sample.estimator == ESTIMATOR or sheet.design.name not in (DESIGN, "srs"):
+    if not sheet.sample.draws.reusable:
         raise SampleError(
             f"labels of this sheet, drawn by '{sheet.design.name}' for '{sheet.sample.estimator}', cannot be re-used",
             rule="re-use needs the chance of every item of the pool to be drawn: designs waves and srs",
