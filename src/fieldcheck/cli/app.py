@@ -6,11 +6,9 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck.cli.assess import assess
 from fieldcheck.cli.auxiliary import auxiliary
 from fieldcheck.cli.bench import bench
 from fieldcheck.cli.check import check
-from fieldcheck.cli.compare import compare
 from fieldcheck.cli.demo import demo
 from fieldcheck.cli.designs import designs
 from fieldcheck.cli.estimate import estimate
@@ -23,8 +21,8 @@ from fieldcheck.cli.plan import plan
 from fieldcheck.cli.predict import predict
 from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.report import report
-from fieldcheck.cli.reuse import reuse
 from fieldcheck.cli.sample import sample
+from fieldcheck.cli.simulate import simulate
 from fieldcheck.cli.start import start
 from fieldcheck.cli.status import status
 from fieldcheck.cli.tomography import tomography
@@ -41,9 +39,9 @@ app = typer.Typer(
 
 
 for verb in (
-    *(demo, predict, auxiliary, designs, plan, assess, sample, estimate),
+    *(demo, predict, auxiliary, designs, plan, simulate, sample, estimate),
     *(start, next_, import_, label, status, failures, report, check),
-    *(compare, reuse, bench, recommend),
+    *(bench, recommend),
 ):
     app.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(verb)
 

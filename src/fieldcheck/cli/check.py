@@ -11,24 +11,25 @@ import typer
 from fieldcheck import report
 from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule, rule_of, too_early
 from fieldcheck.accuracy.assessment.stopping import Certify, judge
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.campaigns import Labels, labels_of
 from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
 from fieldcheck.cli.show import show_json, tell
 from fieldcheck.core.errors import FieldcheckError, LabelError
+from fieldcheck.core.estimate import Estimate
 
 
 def check(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="A campaign (its file or postgresql:// address), or a filled-in sheet."),
-    ],
+    storage: campaigns.Storage,
     min_accuracy: Annotated[float | None, typer.Option(help="The accuracy must be at least this: 0.95.")] = None,
     max_rmse: Annotated[float | None, typer.Option(help="Regression: the error must be at most this.")] = None,
     max_mse: Annotated[float | None, typer.Option(help="Regression: the error must be at most this.")] = None,
     max_mae: Annotated[
         float | None, typer.Option(help="The same, for a campaign or sample with --loss absolute.")
+    ] = None,
+    best: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="A comparison: this model must be better than all others.")
     ] = None,
     level: options.Level = 0.95,
     guarded: Annotated[
@@ -55,17 +56,59 @@ def check(
     Whoever checks again and again until it passes takes --sequential.
     """
     targets = targets_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
-    _check_options(targets, guarded=guarded, sequential=sequential)
+    if best is None:
+        _check_options(targets, guarded=guarded, sequential=sequential)
     options.check_outputs(junit)
     try:
-        with labels_of(file, pool) as labels:
-            rulings = [_rule(labels, one, level=level, guarded=guarded, sequential=sequential) for one in targets]
+        with campaigns.open_campaign(storage, pool) as campaign:
+            if best is not None:
+                _check_best(campaign, best, level=level, as_json=as_json)
+            rulings = [_rule(campaign, one, level=level, guarded=guarded, sequential=sequential) for one in targets]
     except FieldcheckError as error:
         if junit is not None:
-            report.write_text(junit, report.junit_error(_suite(file), [str(target) for target in targets], error))
+            report.write_text(junit, report.junit_error(_suite(storage), [str(target) for target in targets], error))
         raise
-    _show(rulings, file, junit=junit, as_json=as_json)
+    _show(rulings, storage, junit=junit, as_json=as_json)
     raise typer.Exit(_code(rulings))
+
+
+def _check_best(campaign: Campaign, name: str, *, level: float, as_json: bool) -> None:
+    """Leave with the decision of a comparison."""
+    try:
+        found = campaign.estimate(level=level)
+    except LabelError as error:
+        _say("undecided", error.problem, as_json=as_json)
+        raise typer.Exit(UNDECIDED) from None
+    names = (
+        [] if isinstance(found, Estimate) else [one for pair in found.differences for one in (pair.first, pair.second)]
+    )
+    if isinstance(found, Estimate) or name not in names:
+        raise FieldcheckError(
+            f"--best {name}",
+            rule=f"the models of this comparison: {', '.join(dict.fromkeys(names)) or 'there is only one'}",
+            hint="fieldcheck start A.csv --against B.csv, for a comparison",
+        )
+    outcome = "pass" if found.best() == name else "fail" if found.beaten(name) else "undecided"
+    _say(outcome, found.sentence(), as_json=as_json)
+    raise typer.Exit({"pass": PASSED, "fail": FAILED, "undecided": UNDECIDED}[outcome])
+
+
+def _say(outcome: str, sentence: str, *, as_json: bool) -> None:
+    if as_json:
+        show_json({"outcome": outcome, "sentence": sentence})
+    else:
+        print(f"{outcome.upper()}: {sentence}")
+
+
+def _estimate(campaign: Campaign, level: float) -> Estimate:
+    found = campaign.estimate(level=level)
+    if isinstance(found, Estimate):
+        return found
+    raise FieldcheckError(
+        "a requirement of one model, for a comparison of several",
+        rule="a comparison says which one is better",
+        hint=f"--best {found.differences[0].first}",
+    )
 
 
 def targets_of(**wanted: float | None) -> list[Target]:
@@ -84,25 +127,26 @@ def _check_options(targets: Sequence[Target], *, guarded: bool, sequential: bool
         )
 
 
-def _rule(labels: Labels, target: Target, *, level: float, guarded: bool, sequential: bool) -> Ruling:
+def _rule(campaign: Campaign, target: Target, *, level: float, guarded: bool, sequential: bool) -> Ruling:
     try:
         if not sequential:
-            return rule(labels.estimate(level), target, guarded=guarded)
+            return rule(_estimate(campaign, level), target, guarded=guarded)
         wanted = Certify(target.bound)
-        verdict = judge(labels.labelled(), labels.design, wanted, budget=labels.budget, seed=labels.seed, level=level)
+        settings, (labelled, _) = campaign.settings, campaign.view.labelled()
+        verdict = judge(labelled, campaign.view.design, wanted, budget=settings.most, seed=settings.seed, level=level)
         return rule_of(verdict, target)
     except LabelError as error:
         return too_early(target, error.problem)
 
 
-def _show(rulings: Sequence[Ruling], file: str, *, junit: Path | None, as_json: bool) -> None:
+def _show(rulings: Sequence[Ruling], storage: str, *, junit: Path | None, as_json: bool) -> None:
     if as_json:
         show_json({"outcome": _worst(rulings), "checks": [ruling.to_dict() for ruling in rulings]})
     else:
         for ruling in rulings:
             print(ruling.sentence())
     if junit is not None:
-        report.write_text(junit, report.junit_xml(_suite(file), rulings))
+        report.write_text(junit, report.junit_xml(_suite(storage), rulings))
         tell(f"JUnit: {junit}")
 
 

@@ -44,7 +44,7 @@ class Desk:
             "campaign": self.name,
             "title": settings.title or pool.name,
             "answers": self.answers,
-            "classes": list(settings.classes) if self.answers == "classes" else [],
+            "classes": list(self.campaign.state.classes) if self.answers == "classes" else [],
             "has_predictions": pool.predictions is not None,
             "show_prediction": self.show_prediction,
             "labels_per_item": settings.labels_per_item,
@@ -130,6 +130,12 @@ def answers_for(campaign: Campaign, wanted: str | None) -> Answers:
         if wanted is not None:
             raise FieldcheckError(f"--as {wanted} for a regression", rule="its labels are numbers", hint="no --as")
         return "number"
+    if wanted == "right-wrong" and len(campaign.view.question.pools) > 1:
+        raise FieldcheckError(
+            "--as right-wrong for several models",
+            rule="a label is to serve all of them: the true class",
+            hint="no --as",
+        )
     if wanted == "right-wrong" or (wanted is None and not campaign.settings.classes):
         return "right-wrong"
     if wanted in (None, "classes") and campaign.settings.classes:

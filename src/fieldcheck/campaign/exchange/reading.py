@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from fieldcheck.campaign.exchange.base import Fault, LabelLine
-from fieldcheck.campaign.exchange.csv import read_csv
-from fieldcheck.campaign.exchange.label_studio import read_tasks
+from fieldcheck.campaign.exchange.formats import recognised
 from fieldcheck.core.errors import LabelError
 
 UTF8 = "utf-8-sig"
@@ -26,10 +25,11 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_lines(path: Path, *, encoding: str | None = None) -> Iterator[LabelLine | Fault]:
-    """The lines of a CSV or TSV file, or the tasks of a Label Studio export, one after the other."""
+    """What a file says, line by line or task by task, in any of the formats."""
     with _opened(path, encoding) as stream:
-        reader = read_tasks if _is_json(stream) else read_csv
-        yield from reader(stream, path)
+        start = stream.read(4096)
+        stream.seek(0)
+        yield from recognised(start).read(stream, path)
 
 
 @contextmanager
@@ -73,9 +73,3 @@ def _check_text(path: Path, encoding: str | None) -> None:
         )
     if not start.strip(b"\xef\xbb\xbf \t\r\n"):
         raise LabelError(f"{path} is empty", rule="a header with id and label, and one line per item")
-
-
-def _is_json(stream: TextIO) -> bool:
-    start = stream.read(4096).lstrip()
-    stream.seek(0)
-    return start[:1] in ("[", "{")

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
 
 EventKind = Literal[
-    "created", "drawn", "leased", "released", "labelled", "skipped", "flagged", "retracted", "moved", "closed"
+    "created",
+    "drawn",
+    "leased",
+    "released",
+    "labelled",
+    "skipped",
+    "flagged",
+    "retracted",
+    "declared",
+    "moved",
+    "closed",
 ]
 
 
