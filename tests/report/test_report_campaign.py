@@ -135,7 +135,7 @@ def test_items_in_dispute_are_named_where_the_bounds_are(tmp_path: Path) -> None
         for by in ("Ann", "Bob"):
             label(campaign, by=by)
         first = next(iter(campaign.state.items.values()))
-        campaign.tell(first.id, "cat" if first.label != "cat" else "dog", by="Bob")
+        campaign.tell(first.id, "cat" if str(first.label) != "cat" else "dog", by="Bob")
         text = words_of(campaign_page(campaign))
     assert "On 1 item people disagree. The estimate takes it to be like the labelled ones" in text
     assert "1 items in dispute" not in text

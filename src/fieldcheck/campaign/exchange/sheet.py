@@ -45,10 +45,10 @@ def is_sheet(place: str) -> bool:
 
 def open_sheet(sheet: Path, *, pool: Path | None = None, new_classes: Sequence[str] = ()) -> Campaign:
     """The campaign of a sheet, with all labels that are filled in."""
-    beside = campaign_file(sheet)
     if sheet.is_dir() or not sheet.exists():
         what = "is a folder" if sheet.is_dir() else "is not found"
         raise SampleError(f"{sheet} {what}", rule="a campaign, or a file that `fieldcheck sample` wrote")
+    beside = campaign_file(sheet)
     if not beside.exists():
         raise SampleError(
             f"{beside}: not found",
