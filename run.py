@@ -3,6 +3,8 @@
     python3 run.py demo     assess a small network on built-in data; leaves demo/report.html
     python3 run.py test     lint, types and tests
     python3 run.py sweep    the long statistical sweeps
+    python3 run.py fuzz     damaged bytes for every loader, guided by coverage (--inputs 100000)
+    python3 run.py licences what we depend on, and its licences (--audit: known weaknesses, from pypi.org)
     python3 run.py setup    only install
 
 Everything goes into .venv beside this file, once: it is installed again only when the requirements change. The demo
@@ -24,12 +26,19 @@ ENVIRONMENT = ROOT / ".venv"
 BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 STAMP = ENVIRONMENT / "installed"
-LIGHT, FULL = "", "[dev]"
+LEVELS = LIGHT, FULL, FUZZ = "", "[dev]", "[dev,fuzz]"  # each has all that the one before has
 WORKERS = min(os.cpu_count() or 1, 4)
 
 
 def main() -> int:
-    verbs = {"demo": (demo, LIGHT), "test": (test, FULL), "sweep": (sweep, FULL), "setup": (lambda _: 0, FULL)}
+    verbs = {
+        "demo": (demo, LIGHT),
+        "test": (test, FULL),
+        "sweep": (sweep, FULL),
+        "fuzz": (fuzz, FUZZ),
+        "licences": (licences, FULL),
+        "setup": (lambda _: 0, FULL),
+    }
     verb, rest = (sys.argv[1] if len(sys.argv) > 1 else ""), sys.argv[2:]
     if verb not in verbs:
         print(__doc__)
@@ -64,12 +73,20 @@ def sweep(rest: list[str]) -> int:
     return call(PYTHON, "-m", "pytest", "-m", "sweep", *rest)
 
 
+def fuzz(rest: list[str]) -> int:
+    return call(PYTHON, "benchmarks/fuzz.py", *rest)
+
+
+def licences(rest: list[str]) -> int:
+    return call(PYTHON, "benchmarks/licences.py", *rest)
+
+
 def install(extras: str) -> None:
     """A virtual environment with the package and what is needed, at the versions in constraints.txt."""
     wanted = hashlib.sha256(
         (ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes() + str(ROOT).encode()
     ).hexdigest()
-    if STAMP.exists() and STAMP.read_text() in (wanted + extras, wanted + FULL):
+    if STAMP.exists() and STAMP.read_text() in [wanted + more for more in LEVELS[LEVELS.index(extras) :]]:
         return
     print("setting up (once): a virtual environment in .venv ...", flush=True)
     venv.create(ENVIRONMENT, with_pip=True, clear=True)

@@ -16,6 +16,8 @@ import numpy as np
 
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.estimators.weighted import heaviest
+from fieldcheck.core.draws import GroupDraws, StepDraws, StratifiedDraws, WeightedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
@@ -104,8 +106,8 @@ def bounds(subject: Subject, sample: Sample, *, probabilities: FloatArray | None
 
 
 def _stratified(sample: Sample, losses: FloatArray, *, binary: bool) -> tuple[float, float]:
-    sizes, stratum = sample.constants["stratum_sizes"], sample.per_draw["stratum"].astype(np.int64)
-    adaptive = "adaptive" in sample.constants
+    draws = sample.drawn_as(StratifiedDraws)
+    sizes, stratum, adaptive = draws.sizes, draws.stratum, draws.adaptive
     if not binary:
         return stratified_mean(sizes, stratum, losses, level=LEVEL, adaptive=adaptive)
     counts = np.bincount(stratum, minlength=len(sizes))
@@ -115,19 +117,18 @@ def _stratified(sample: Sample, losses: FloatArray, *, binary: bool) -> tuple[fl
 
 def _terms(sample: Sample, losses: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Weighted losses, weights and the heaviest possible weight, for the estimators with unequal probabilities."""
-    draws, population, given = sample.draws, sample.population, sample.per_draw
-    if sample.estimator == "adaptive":
-        weights = 1 / (population * given["step_probability"])
+    draws, population = sample.draws, sample.population
+    if isinstance(draws, StepDraws):
+        weights = 1 / (population * draws.probability)
         before = np.concatenate([[0.0], np.cumsum(losses)[:-1]]) / population
-        return before + losses * weights, weights, 1 / (1 - float(sample.constants["r"][0]))
-    least = float(sample.constants["least_probability"][0])
-    bound = 1 / (population * least) if least > 0 else np.inf
-    if sample.estimator == "rhc":
-        chance = given["share_of_group"] * given["group_probability"]
-        heavy = np.divide(1.0, population * chance, out=np.zeros(draws), where=chance > 0)
-        return losses * heavy * given["group_probability"] * draws, heavy, bound
-    weights = 1 / (population * given["draw_probability"])
-    return losses * weights, weights, bound
+        return before + losses * weights, weights, 1 / (1 - draws.weighted)
+    if isinstance(draws, GroupDraws):
+        chance = draws.share * draws.group
+        heavy = np.divide(1.0, population * chance, out=np.zeros(len(sample)), where=chance > 0)
+        return losses * heavy * draws.group * len(sample), heavy, heaviest(draws.least, population)
+    one_draw = sample.drawn_as(WeightedDraws)
+    weights = 1 / (population * one_draw.probability)
+    return losses * weights, weights, heaviest(one_draw.least, population)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.inputs import Kind
+from fieldcheck.core.measures import Detection
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography import perturbations
@@ -30,8 +31,7 @@ from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import Spread
 from fieldcheck.tomography.quality.map import measure_quality
 from fieldcheck.tomography.query import parse
-from fieldcheck.tomography.setup.checks import against, detection
-from fieldcheck.tomography.setup.executor import Executor
+from fieldcheck.tomography.setup.executor import Executor, against
 from fieldcheck.tomography.setup.subject import Subject
 
 Array = npt.NDArray[Any]
@@ -177,7 +177,7 @@ def executor(network: Any, data: Scenes) -> Executor:
         perturbations=[perturbations.registry.build(name) for name in NAMES],
         inputs=data,
         respond=detector(network),
-        check=against(detection(0.5, score=0.3), data.boxes),
+        check=against(Detection(0.5, score=0.3), data.boxes),
         hidden=hidden(network),
     )
 

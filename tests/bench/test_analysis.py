@@ -218,7 +218,8 @@ def test_a_whole_analysis(tmp_path):
     sections = {name.partition("/")[0] for name in names}
     assert sections == {
         *("summary", "significance", "ranking", "failures", "sensitivity"),
-        *("estimates", "rmse", "rmse-bars", "coverage", "offsets", "contestants"),
+        *("estimates", "rmse", "rmse-bars", "error-bars", "coverage", "found", "efficiency", "failing"),
+        *("offsets", "contestants"),
     }
     for one in exhibits:
         check_shape(one)

@@ -386,7 +386,7 @@ def test_items_in_dispute_are_counted_with_those_that_nobody_could_label(tmp_pat
     assert found.if_wrong.value == pytest.approx(8 / 10, abs=1e-12)
     assert campaign.estimate().warnings[0] == (
         "1 item could not be labelled, and people disagree on 1 item: the estimate takes them to be like the labelled "
-        "ones; 100.0% if the model is right on all of them, 80.0% if wrong"
+        "ones; 100.0 % if the model is right on all of them, 80.0 % if wrong"
     )
     campaign.tell(items[-1], "right", by="Ann")
     found = campaign.view.nonresponse()

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from fieldcheck.accuracy.auxiliary import registry
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content, content_of, inside, shades, upright
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.inputs.images import MEDIA, SUFFIXES
 from fieldcheck.sources.pools.arrays import from_arrays
 
 
@@ -72,6 +74,30 @@ def test_what_would_bias_is_left_out() -> None:
     hidden = {"dsa": [1.0, 2.0, 3.0], "Label": ["x", None, "y"], "entropy": [0.1, 0.2, 0.3], "correct": ["?", "?", "?"]}
     content = content_of("", pool(city=["Graz", None, "Oslo"], size=[1.5, float("nan"), 2.0], **hidden), 1)
     assert content.pairs == (("city", ""), ("size", ""))
+
+
+@pytest.mark.parametrize("name", [*registry, "mdsa", "knn", "Combined"])
+def test_every_variable_there_is_would_bias(name: str) -> None:
+    content = content_of("", pool(city=["Graz", "Linz", "Oslo"], **{name: [1.0, 2.0, 3.0]}), 0)
+    assert content.pairs == (("city", "Graz"),)
+
+
+@pytest.mark.parametrize("suffix", sorted(SUFFIXES - {".avif"}))
+def test_whatever_is_predicted_on_is_shown(tmp_path: Path, suffix: str) -> None:
+    """Browsers show no TIFF and no PPM: these are turned into a PNG."""
+    colours = np.full((3, 4, 3), 200, dtype=np.uint8)
+    Image.fromarray(colours[..., 0] if suffix == ".pgm" else colours).save(tmp_path / f"a{suffix}")
+    content = content_of(tmp_path, pool(), 0)
+    assert content.kind == "image"
+    assert content.media == (MEDIA[suffix] or "image/png")
+    with Image.open(io.BytesIO(content.read())) as image:
+        assert image.size == (4, 3)
+        assert image.get_format_mimetype() == content.media
+
+
+def test_many_shades_are_brought_to_those_of_a_screen(tmp_path: Path) -> None:
+    Image.fromarray(np.array([[0, 30_000], [60_000, 15_000]], dtype=np.uint16)).save(tmp_path / "a.tif")
+    assert pixels_of(content_of(tmp_path, pool(), 0).read()) == bytes([0, 128, 255, 64])
 
 
 def test_a_campaign_hides_its_own_auxiliary_variable(tmp_path: Path) -> None:

@@ -32,10 +32,8 @@ PLAIN = Settings(
 SAMPLE = {
     "items": [4, 2, 7, 0],
     "estimator": "mean",
-    "per_draw": {},
-    "constants": {"replacement": [0.0]},
+    "draws": {"kind": "EqualDraws", "replacement": False},
     "complete": True,
-    "prefix_valid": True,
     "warnings": [],
 }
 IDS = ("e", "c", "h", "a")

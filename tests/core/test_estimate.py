@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 
 ACCURACY = Estimate(
     metric="accuracy",
@@ -72,9 +74,9 @@ def test_a_metric_of_another_task_is_refused() -> None:
 
 
 def test_metrics() -> None:
-    assert metrics_of("classification", "squared") == ("accuracy",)
-    assert metrics_of("regression", "absolute")[0] == "mae"
-    assert [on_scale(m, 0.25) for m in ("accuracy", "1-mse", "mse", "rmse", "1-mae", "mae")] == [
+    assert measure_of("classification", "squared").scales == ("accuracy",)
+    assert measure_of("regression", "absolute").scales[0] == "mae"
+    assert [SCALES[m].of(0.25) for m in ("accuracy", "1-mse", "mse", "rmse", "1-mae", "mae")] == [
         0.75,
         0.75,
         0.25,
@@ -82,7 +84,7 @@ def test_metrics() -> None:
         0.75,
         0.25,
     ]
-    assert on_scale("rmse", -1e-9) == 0
+    assert SCALES["rmse"].of(-1e-9) == 0
 
 
 def test_words() -> None:

@@ -12,7 +12,7 @@ VALUES = np.array([2.0, 4.0, 3.0])
 
 
 def frame(name: str, task="classification", values=VALUES) -> Frame:
-    return Frame(3, task, {name: values})
+    return Frame(3, task, {name: values}, surprises=frozenset({"dsa", "lsa"}))
 
 
 @pytest.mark.parametrize("name", ["dsa", "lsa"])

@@ -9,7 +9,7 @@ import pytest
 
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.label import Label, Missing, Outcome, Score, TrueClass, Value, as_record, from_record
-from fieldcheck.core.measures import offset
+from fieldcheck.core.measures import label_losses, measure_of
 
 LABELS = (
     TrueClass("cat"),
@@ -50,4 +50,7 @@ def test_numbers_are_finite(kind: type[Value] | type[Score], number: float) -> N
     ],
 )
 def test_how_far_off_the_model_is(label: Label, prediction: str | float | None, expected: float) -> None:
-    assert offset(label, prediction) == expected
+    measure = measure_of("regression" if isinstance(label, Value) else "classification", "absolute")
+    losses = label_losses(measure, [prediction, prediction], [label, None])
+    assert losses[0] == expected
+    assert math.isnan(losses[1])

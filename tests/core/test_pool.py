@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.core.errors import BudgetError, PoolError
+from fieldcheck.core.errors import BudgetError, FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.pools.arrays import from_arrays, from_pandas
 
@@ -101,15 +101,14 @@ class TestClassification:
 
 
 class TestRegression:
-    def test_losses_and_offsets(self) -> None:
+    def test_losses(self) -> None:
         pool = from_arrays(y_pred=[0.5, 1.0], y_true=[0.0, 4.0])
         assert pool.task == "regression"
-        assert pool.offsets().tolist() == [0.5, 3.0]
         assert pool.losses().tolist() == [0.25, 9.0]
         assert pool.losses("absolute").tolist() == [0.5, 3.0]
 
     def test_unknown_loss(self) -> None:
-        with pytest.raises(PoolError, match="cubic"):
+        with pytest.raises(FieldcheckError, match="cubic"):
             from_arrays(y_pred=[0.5], y_true=[1.5]).losses("cubic")
 
     def test_numbers_beyond_exact_integers_are_no_classes(self) -> None:
@@ -126,10 +125,6 @@ class TestRegression:
     def test_text_is_no_number(self) -> None:
         with pytest.raises(PoolError, match=r"'0,5'.*row 1"):
             from_arrays(y_pred=["0,5", "1"], task="regression")
-
-    def test_offsets_need_numbers(self) -> None:
-        with pytest.raises(PoolError, match="classification"):
-            pool_of().offsets()
 
 
 class TestIds:

@@ -9,21 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldcheck.core.errors import LabelError
+from fieldcheck.core.draws import StepDraws, StratifiedDraws
+from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.sample import Labelled, Sample
 
-SAMPLE = Sample(9, np.array([4, 2, 4, 7]), "mean", {"stratum": np.arange(4.0)}, {"sizes": np.array([5.0, 4.0])})
+SAMPLE = Sample(9, np.array([4, 2, 4, 7]), "stratified", StratifiedDraws(np.arange(4), np.array([5, 4])))
 
 
 def test_items_are_labelled_once_in_draw_order() -> None:
-    assert SAMPLE.draws == 4
+    assert len(SAMPLE) == 4
     assert SAMPLE.to_label().tolist() == [4, 2, 7]
 
 
 def test_prefix() -> None:
     start = SAMPLE.prefix(2)
-    assert (start.items.tolist(), start.per_draw["stratum"].tolist()) == ([4, 2], [0, 1])
-    assert start.constants["sizes"].tolist() == [5, 4]
+    assert (start.items.tolist(), start.draws.stratum.tolist()) == ([4, 2], [0, 1])
+    assert start.draws.sizes.tolist() == [5, 4]
+
+
+def test_one_value_per_draw() -> None:
+    with pytest.raises(SampleError, match="'stratum' for 3 draws"):
+        Sample(9, np.arange(3), "stratified", StratifiedDraws(np.arange(2), np.array([5, 4])))
 
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
@@ -33,18 +39,15 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
     items=st.lists(st.integers(0, 10**7), max_size=20),
     weight=floats,
     complete=st.booleans(),
-    valid=st.booleans(),
     warnings=st.lists(st.text(), max_size=3),
 )
-def test_records_are_exact(items, weight: float, complete: bool, valid: bool, warnings) -> None:
+def test_records_are_exact(items, weight: float, complete: bool, warnings) -> None:
     sample = Sample(
         10**7 + 1,
         np.array(items, dtype=np.int64),
-        "rhc",
-        {"w": np.full(len(items), weight)},
-        {"c": np.array([weight])},
+        "adaptive",
+        StepDraws(np.full(len(items), weight), weight),
         complete,
-        valid,
         tuple(warnings),
     )
     again = Sample.from_record(json.loads(json.dumps(sample.as_record())))

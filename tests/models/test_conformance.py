@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from fieldcheck.models import registry
+from fieldcheck.testing import check_model
 
 from .cases import CASES
-from .conformance import check_model
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_keeps_the_contract_and_says_what_its_framework_says(name: str, tmp_path: Path) -> None:
     case = CASES[name](tmp_path)
     check_model(case.model, case.batch)
+    assert case.model.name in registry
     np.testing.assert_allclose(case.model.respond(case.batch).outputs, case.outputs, rtol=0, atol=1e-5)
     if case.hidden is None:
         assert case.model.layer == ""

@@ -89,7 +89,7 @@ def test_broken_files_are_named_or_left_out(tmp_path: Path) -> None:
     whole = (tmp_path / "x" / "b.jpg").read_bytes()
     (tmp_path / "x" / "b.jpg").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "x" / "c.png").write_bytes(b"not an image")
-    with pytest.raises(InputsError, match=r"x/b\.jpg cannot be decoded"):
+    with pytest.raises(InputsError, match=r"x/b\.jpg cannot be read"):
         open_inputs(tmp_path).batch(0, 2)
     inputs = open_inputs(tmp_path, skip_broken=True)
     assert inputs.ids == ["x/a.png"]

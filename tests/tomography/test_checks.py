@@ -10,22 +10,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldcheck import models
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.tomography.setup.checks import against, detection, every_box, label, one_box, overlaps, tolerance
+from fieldcheck.core.measures import Accuracy, Detection, Tolerance, registry
+from fieldcheck.core.measures.detection import overlaps
+from fieldcheck.tomography.setup.executor import against
 
 NAN = float("nan")
 
 
+def right(measure: Any, outputs: Any, truths: Any) -> list[bool]:
+    return (~measure.failed(measure.losses(outputs, truths))).tolist()
+
+
+def every_box(outputs: Any, truths: Any) -> list[bool]:
+    return right(Detection(), outputs, truths)
+
+
+def one_box(outputs: Any, truths: Any) -> list[bool]:
+    return right(Detection(every=False), outputs, truths)
+
+
 def test_labels() -> None:
-    assert label([[0.1, 0.9], [0.8, 0.2]], [1, 1]).tolist() == [True, False]
+    assert right(Accuracy(), [[0.1, 0.9], [0.8, 0.2]], [1, 1]) == [True, False]
 
 
 def test_tolerance_takes_its_limit_in() -> None:
-    judge = tolerance(0.5)
-    assert judge(np.array([[1.0], [2.5], [NAN]]), [1.5, 1.0, 1.0]).tolist() == [True, False, False]
+    assert right(Tolerance(0.5), np.array([[1.0], [2.5], [NAN]]), [1.5, 1.0, 1.0]) == [True, False, False]
     with pytest.raises(SpaceError):
-        tolerance(-1)
+        Tolerance(-1)
 
 
 def test_overlaps_by_hand() -> None:
@@ -63,8 +75,8 @@ OTHER = [20.0, 20, 30, 30]
     ],
 )
 def test_boxes(found: Any, truth: Any, every: bool, one: bool) -> None:
-    assert every_box([found], [truth]).tolist() == [every]
-    assert one_box([found], [truth]).tolist() == [one]
+    assert every_box([found], [truth]) == [every]
+    assert one_box([found], [truth]) == [one]
 
 
 def test_boxes_are_matched_so_that_most_are_found() -> None:
@@ -72,7 +84,7 @@ def test_boxes_are_matched_so_that_most_are_found() -> None:
     truths = [[0.0, 0, 10, 10], [0, 0, 10, 8]]
     found = [[0.0, 0, 10, 9], [0, 0, 10, 14]]
     assert overlaps(np.array(truths), np.array(found)) == pytest.approx(np.array([[9 / 10, 10 / 14], [8 / 9, 8 / 14]]))
-    assert detection(0.7)([found], [truths]).tolist() == [True]
+    assert right(Detection(0.7), [found], [truths]) == [True]
 
 
 corner = st.integers(0, 8)
@@ -88,8 +100,8 @@ def test_every_box_is_found_where_some_assignment_does(found: Any, truth: Any) -
         all(fits[row, column] for row, column in enumerate(columns))
         for columns in permutations(range(len(found)), len(truth))
     )
-    assert every_box([found], [truth]).tolist() == [wanted]
-    assert one_box([found], [truth]).tolist() == [fits.any()]
+    assert every_box([found], [truth]) == [wanted]
+    assert one_box([found], [truth]) == [fits.any()]
 
 
 @pytest.mark.parametrize("given_boxes", [[1.0, 2.0], "x0 y0", [[["a"]]], "{}"])
@@ -99,11 +111,10 @@ def test_what_is_no_box_is_said(given_boxes: Any) -> None:
 
 
 def test_an_executor_gets_the_truth_of_its_inputs() -> None:
-    check = against(every_box, [[BOX, OTHER], [OTHER], [BOX]])
+    check = against(Detection(), [[BOX, OTHER], [OTHER], [BOX]])
     assert check(np.array([[NEAR], [NEAR], [BOX]]), np.array([2, 1, 0])).tolist() == [True, False, False]
-    assert against(label, np.array([1, 0]))(np.eye(2), np.array([1, 0])).tolist() == [True, True]
+    assert against(Accuracy(), np.array([1, 0]))(np.eye(2), np.array([1, 0])).tolist() == [True, True]
 
 
 def test_space_files_can_name_the_ready_ones() -> None:
-    judge = models.named_object("fieldcheck.tomography.setup.checks:every_box", trust=True)
-    assert judge(np.array([[NEAR]]), np.array([BOX])).tolist() == [True]
+    assert right(registry.build("detection:iou=0.5,every=yes"), np.array([[NEAR]]), np.array([BOX])) == [True]

@@ -12,16 +12,13 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from fieldcheck.core.errors import BudgetError, FieldcheckError
-from fieldcheck.core.space import Axis, Space
+from fieldcheck.testing import check_plan
+from fieldcheck.testing.tomography import space
 from fieldcheck.tomography.plans import registry
 from fieldcheck.tomography.plans.base import count_of_order, low_orders, space_filling
 from fieldcheck.tomography.plans.spread import draw_chance
 
-NAMES = ("spread", "pairs", "full", "ordered", "random")
-
-
-def space(*levels: int) -> Space:
-    return Space(tuple(Axis(f"p{at}", level) for at, level in enumerate(levels)))
+NAMES = list(registry)
 
 
 SMALL = space(2, 3, 1)
@@ -42,6 +39,11 @@ def test_every_plan_stays_within_budget_and_runs_nothing_twice(
     assert rows.inputs.min() >= 0
     assert rows.inputs.max() < inputs
     assert len(set(zip(rows.tests.tolist(), rows.inputs.tolist(), strict=True))) == len(rows)
+
+
+@pytest.mark.parametrize("spec", [*NAMES, "pairs:share=0.2"])
+def test_every_plan(spec: str) -> None:
+    check_plan(registry.build(spec))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,8 +7,8 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,13 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.web import create_app
+from fieldcheck.web.connection import Connection
 
 SIZE = 200
 TRUTH = np.arange(SIZE) % 3
 CLASSES = ("cat", "dog", "owl")
+
+LEADS = "the-token-of-the-lead"
 
 PATIENCE = 120.0
 """Seconds that a busy machine may take for anything."""
@@ -49,11 +52,16 @@ def truth_of(item: str) -> str:
 
 @dataclass(frozen=True)
 class Site:
-    """A campaign that is being served."""
+    """A campaign that is being served.
+
+    tokens
+        By name, those of the people who were invited, and of the lead.
+    """
 
     url: str
     campaign: Campaign
     name: str
+    tokens: Mapping[str, str] = field(default_factory=dict)
 
     def body(self, **fields: Any) -> dict[str, Any]:
         return {"campaign": self.name, "by": "Ada", **fields}
@@ -61,24 +69,33 @@ class Site:
     def act(self, **fields: Any) -> dict[str, Any]:
         return self.body(key=str(uuid.uuid4()), **fields)
 
-    def visitor(self) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=PATIENCE)
+    def visitor(self, name: str = "") -> httpx.Client:
+        """A program that asks: as a person, or without saying who."""
+        headers = {"authorization": f"Bearer {self.tokens[name]}"} if name else {}
+        return httpx.Client(base_url=self.url, timeout=PATIENCE, headers=headers)
+
+    def link(self, name: str) -> str:
+        return f"{self.url}/?token={self.tokens[name]}" if self.tokens else self.url
 
 
 @contextlib.contextmanager
-def served(campaign: Campaign, **options: Any) -> Iterator[Site]:
-    app = create_app(campaign, **options)
+def served(campaign: Campaign, *, people: Sequence[str] = (), **options: Any) -> Iterator[Site]:
+    """A server; with people, they and the lead have links of their own."""
+    tokens = {**campaign.invite(people), "lead": LEADS} if people else {}
+    app = create_app(campaign, **({"token": LEADS, "lead": "lead"} if people else {}), **options)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2))
+        config = uvicorn.Config(app, http=Connection, log_level="error", timeout_graceful_shutdown=2)
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         while not server.started:
             assert thread.is_alive()
             time.sleep(0.01)
         try:
-            yield Site(f"http://127.0.0.1:{listener.getsockname()[1]}", campaign, app.state.desk.name)
+            yield Site(f"http://127.0.0.1:{listener.getsockname()[1]}", campaign, app.state.campaign, tokens)
         finally:
-            app.state.desk.watch.let_go()
+            for watch in app.state.watches:
+                watch.let_go()
             server.should_exit = True
             thread.join()
 
@@ -91,10 +108,12 @@ def starting(folder: Path) -> Iterator[Start]:
     """Start campaigns in a folder and serve them: options of both."""
     with contextlib.ExitStack() as stack:
 
-        def make(pool: Pool | None = None, *, serve: dict[str, Any] | None = None, **options: Any) -> Site:
+        def make(
+            pool: Pool | None = None, *, people: Sequence[str] = (), serve: dict[str, Any] | None = None, **options: Any
+        ) -> Site:
             place = folder / f"{uuid.uuid4().hex}.db"
             campaign = Campaign.create(place, pool or animals(), **{"budget": 40, "seed": 1, **options})
             stack.callback(campaign.disconnect)
-            return stack.enter_context(served(campaign, **(serve or {})))
+            return stack.enter_context(served(campaign, people=people, **(serve or {})))
 
         yield make

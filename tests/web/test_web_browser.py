@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 
-EXPECTED = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_NETWORK_CHANGED", "status of 503")
+EXPECTED = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_NETWORK_CHANGED", "status of 503", "status of 401")
 """What the browser says about connections that these tests, or others on the same machine, take away."""
 
 SMALL_OR_PALE = """() => {
@@ -70,8 +70,8 @@ def visit(browser: Any) -> Iterator[Visit]:
         page.set_default_timeout(1_000 * PATIENCE)
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("console", lambda message: message.type == "error" and said.append(message.text))
-        page.goto(site.url)
-        if name:
+        page.goto(site.link(name))
+        if not site.tokens:
             page.fill("#name-field", name)
             page.keyboard.press("Enter")
         page.wait_for_selector("#item .id")
@@ -81,6 +81,15 @@ def visit(browser: Any) -> Iterator[Visit]:
     for context in contexts:
         context.close()
     assert [text for text in said if not any(known in text for known in EXPECTED)] == []
+
+
+def desk_of(page: Any) -> Any:
+    """The desk, in another tab of the same browser."""
+    desk = page.context.new_page()
+    desk.set_default_timeout(1_000 * PATIENCE)
+    page.wait_for_selector("#to-desk")
+    desk.goto(page.url + "desk")
+    return desk
 
 
 def shown(page: Any) -> str:
@@ -145,7 +154,8 @@ def test_thirty_items_by_keyboard(start: Start, visit: Visit) -> None:
     assert site.campaign.state.items[skipped].standing == "skipped"
     assert site.campaign.state.items[flagged].flags[0].by == "Ada"
     assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 33
-    check_estimate(page, site)
+    wait_text(page, "#progress", "^33 of 33 labels$")
+    check_estimate(desk_of(page), site)
 
 
 def asked_for_items(page: Any) -> set[Any]:
@@ -246,8 +256,9 @@ def test_a_label_waits_while_the_file_is_elsewhere(start: Start, visit: Visit) -
 
 
 def test_two_people_never_see_the_same_item(start: Start, visit: Visit) -> None:
-    site = start(budget=16)
+    site = start(budget=16, people=["Ada", "Bob"])
     pages = [visit(site, name=name) for name in ("Ada", "Bob")]
+    assert all(page.url == f"{site.url}/" for page in pages)  # no token is left in the address
     seen: list[str] = []
     for _ in range(5):
         seen += [answer(page) for page in pages]
@@ -258,7 +269,7 @@ def test_two_people_never_see_the_same_item(start: Start, visit: Visit) -> None:
 
 
 def test_two_people_label_the_same_items_at_once_where_two_are_wanted(start: Start, visit: Visit) -> None:
-    site = start(budget=4, design="srs", labels_per_item=2)
+    site = start(budget=4, design="srs", labels_per_item=2, people=["Ada", "Bob"])
     pages = [visit(site, name=name) for name in ("Ada", "Bob")]
     assert shown(pages[0]) == shown(pages[1])
     for _ in range(4):
@@ -276,14 +287,15 @@ def test_who_disagrees_is_told_that_another_person_is_wanted(start: Start, visit
     for key in "11":
         ada.keyboard.press(key)
     wait_saved(ada)
-    wait_text(ada, ".chips li", "2.*waiting for more people")
-    assert ada.inner_text("#to-go") == "2 items to go until the budget"
+    desk = desk_of(ada)
+    wait_text(desk, ".chips li", "2.*waiting for more people")
+    assert desk.inner_text("#to-go") == "2 items to go until the budget"
     for key in "12":
         bob.keyboard.press(key)
     for page in (ada, bob):
         page.wait_for_selector("[data-why=others]")
         wait_text(page, ".rest", "1 item waits for another person, because people disagree")
-    assert ada.inner_text("#to-go") == "1 item to go until the budget"
+    wait_text(desk, "#to-go", "^1 item to go until the budget$")
 
 
 def test_the_items_of_somebody_who_left_come_to_a_page_that_waits(start: Start, visit: Visit) -> None:
@@ -324,10 +336,11 @@ def test_the_gallery_follows_corrections(start: Start, visit: Visit) -> None:
     said = site.campaign.view.prediction_of(site.campaign.state.items[item].position)
     first, second = (name for name in CLASSES if name != said)
     page.click(f".choice:has-text('{first}')")
-    wait_text(page, ".gallery li", f"{first}, not {said}")
+    desk = desk_of(page)
+    wait_text(desk, ".gallery li", f"{first}, not {said}")
     site.campaign.tell(item, second, by="Ada")
-    wait_text(page, ".gallery li", f"{second}, not {said}")
-    assert page.locator(".gallery li").count() == 1
+    wait_text(desk, ".gallery li", f"{second}, not {said}")
+    assert desk.locator(".gallery li").count() == 1
 
 
 def test_scripts_in_items_do_not_run(start: Start, visit: Visit) -> None:
@@ -336,10 +349,12 @@ def test_scripts_in_items_do_not_run(start: Start, visit: Visit) -> None:
     for _ in range(3):
         page.keyboard.press("1")
     wait_saved(page)
-    page.wait_for_selector(".gallery li")
     assert page.inner_text(".text") == SCRIPT
-    assert "broken" not in page.title().replace(SCRIPT, "")
-    assert page.evaluate("document.querySelectorAll('main script, main img, header img').length") == 0
+    desk = desk_of(page)
+    desk.wait_for_selector(".gallery li")
+    for one in (page, desk):
+        assert "broken" not in one.title().replace(SCRIPT, "")
+        assert one.evaluate("document.querySelectorAll('main script, main img, header img').length") == 0
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("dark", 375), ("light", 1280)])
@@ -349,12 +364,12 @@ def test_it_can_be_read_and_touched(start: Start, visit: Visit, scheme: str, wid
     for at in range(6):
         page.locator(".choice").nth(at % 3).click()
     wait_saved(page)
-    if width < 500:
-        page.click("#panel summary")
-    page.wait_for_selector("#estimate")
-    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert overflow <= 0
-    assert page.evaluate(SMALL_OR_PALE) == []
+    desk = desk_of(page)
+    desk.wait_for_selector("#estimate")
+    for one in (page, desk):
+        overflow = one.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0
+        assert one.evaluate(SMALL_OR_PALE) == []
     assert len(labels(site)) == 6
 
 
@@ -396,38 +411,87 @@ def test_numbers(start: Start, visit: Visit) -> None:
     assert {item: float(label) for item, label in labels(site).items()} == {first: -1.5, second: 0.2}
 
 
-def test_predictions_come_after_a_warning(start: Start, visit: Visit) -> None:
-    site = start()
-    page = visit(site)
-    assert not page.locator("#said").is_visible()
-    page.click("#show")
-    page.click("text=Keep it hidden")
-    assert not page.locator("#said").is_visible()
-    page.click("#show")
-    page.click("text=Show it")
-    page.wait_for_selector("#said")
-    position = site.campaign.state.items[shown(page)].position
-    assert page.inner_text("#said") == f"The model says {site.campaign.view.prediction_of(position)}"
-
-
-def test_predictions_that_are_wanted_while_items_are_under_way(start: Start, visit: Visit) -> None:
-    site = start()
-    page = visit(site)
-    late: list[Any] = []
-
-    def hold(route: Any) -> None:
-        late.append(route)
-
-    page.route("**/api/next", hold, times=1)
-    done = [answer(page) for _ in range(3)]
-    wait_until(page, lambda: bool(late))
-    page.click("#show")
-    page.click("text=Show it")
-    late[0].continue_()
+def test_predictions_are_shown_where_the_lead_wants_it(start: Start, visit: Visit) -> None:
+    hidden, told = start(), start(serve={"show_predictions": True})
+    assert not visit(hidden).locator("#said").is_visible()
+    page = visit(told)
     for _ in range(6):
         page.wait_for_selector("#said")
-        position = site.campaign.state.items[shown(page)].position
-        assert page.inner_text("#said") == f"The model says {site.campaign.view.prediction_of(position)}"
+        position = told.campaign.state.items[shown(page)].position
+        assert page.inner_text("#said") == f"The model says {told.campaign.view.prediction_of(position)}"
+        answer(page)
+
+
+def test_a_person_with_a_link_is_known_by_it_and_has_no_desk(start: Start, visit: Visit) -> None:
+    site = start(people=["Ada"])
+    page = visit(site, name="Ada")
+    assert page.inner_text("#who") == "Ada"
+    assert page.locator("#who").is_disabled()
+    assert not page.locator("#to-desk").is_visible()
+    page.goto(f"{site.url}/desk")
+    wait_text(page, "#live", "This is the lead's desk")
+    lead = visit(site, name="lead")
+    lead.click("#to-desk")
+    wait_text(lead, "#live", "No estimate yet")
+
+
+def test_without_a_connection_and_revoked_meanwhile_nothing_is_lost(start: Start, visit: Visit) -> None:
+    site = start(people=["Ada"], design="srs")
+    page = visit(site, name="Ada")
+    saved = answer(page)
+    wait_saved(page)
+    page.context.set_offline(True)
+    waiting = [answer(page) for _ in range(2)]
+    wait_text(page, "#saved", "2 labels waiting: no connection")
+    site.campaign.revoke("Ada")
+    page.context.set_offline(False)
+    wait_text(page, "#saved", "2 labels waiting: this needs your own link")
+    assert set(labels(site)) == {saved}
+    page.goto(f"{site.url}/?token={site.campaign.invite(['Ada'])['Ada']}")
+    wait_until(page, lambda: set(labels(site)) == {saved, *waiting})
+    assert site.campaign.progress().annotators == {"Ada": 3}
+
+
+def test_what_one_person_left_in_a_browser_is_not_delivered_as_another_one(start: Start, visit: Visit) -> None:
+    site = start(people=["Ada", "Bob"], design="srs")
+    page = visit(site, name="Ada")
+    page.route("**/api/label", lambda route: route.abort() if "Ada" in route.request.post_data else route.continue_())
+    left = answer(page)
+    wait_text(page, "#saved", "1 label waiting")
+    page.goto(site.link("Bob"))
+    wait_text(page, "#who", "Bob")
+    bobs = answer(page)
+    wait_saved(page)
+    assert site.campaign.progress().annotators == {"Bob": 1}
+    page.unroute("**/api/label")
+    page.goto(site.link("Ada"))
+    wait_until(page, lambda: set(labels(site)) == {left, bobs})
+    assert site.campaign.progress().annotators == {"Bob": 1, "Ada": 1}
+
+
+def test_a_tab_whose_person_was_replaced_says_so(start: Start, visit: Visit) -> None:
+    site = start(people=["Ada", "Bob"], design="srs")
+    adas = visit(site, name="Ada")
+    bobs = adas.context.new_page()
+    bobs.goto(site.link("Bob"))
+    bobs.wait_for_selector("#item .id")
+    answer(adas)
+    wait_text(adas, "#saved", "1 label waiting: this page is that of Ada, and Bob is signed in")
+    assert labels(site) == {}
+
+
+def test_two_tabs_of_one_person_go_on_together(start: Start, visit: Visit) -> None:
+    site = start(people=["Ada"], budget=12, design="srs")
+    first = visit(site, name="Ada")
+    second = first.context.new_page()
+    second.set_default_timeout(1_000 * PATIENCE)
+    second.goto(site.url)
+    second.wait_for_selector("#item .id")
+    done = list[str]()
+    for page in (first, second) * 6:
+        page.wait_for_selector("#item .id")
+        wait_until(page, lambda page=page: shown(page) not in done)
         done.append(answer(page))
-        wait_saved(page)
-    assert len(set(done)) == 9
+    wait_until(first, lambda: len(labels(site)) == 12)
+    assert len(set(done)) == 12
+    assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 12

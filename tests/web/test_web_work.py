@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ def state_of(web: httpx.Client, site: Site) -> Any:
     number = site.campaign.refresh().number
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        state = web.get("/api/state").json()
+        state = web.get("/api/desk/state").json()
         if state["number"] >= number:
             return state
         time.sleep(0.02)
@@ -52,11 +54,18 @@ def test_the_page_and_its_files_come_from_the_package(web: httpx.Client) -> None
     assert "https://" not in page.text
 
 
+def test_addresses_are_relative_so_that_a_proxy_may_put_it_anywhere(web: httpx.Client) -> None:
+    folder = files("fieldcheck.web") / "static"
+    texts = [one.read_text(encoding="utf-8") for one in folder.iterdir() if one.name.endswith((".js", ".html"))]
+    assert len(texts) > 10
+    assert [found for text in texts for found in re.findall(r"""["'`]/(?:api|assets|items|desk)\b""", text)] == []
+
+
 def test_about(site: Site, web: httpx.Client) -> None:
     about = web.get("/api/campaign").json()
     assert about["classes"] == ["cat", "dog", "owl"]
     assert about["answers"] == "classes"
-    assert not about["show_prediction"]
+    assert (about["person"], about["role"]) == ("", "lead")  # alone on this machine
 
 
 def test_a_label_is_stored_when_it_is_acknowledged(site: Site, web: httpx.Client) -> None:
@@ -69,13 +78,14 @@ def test_a_label_is_stored_when_it_is_acknowledged(site: Site, web: httpx.Client
     again.disconnect()
 
 
-def test_the_prediction_is_hidden_unless_asked_for(site: Site, web: httpx.Client) -> None:
+def test_the_prediction_is_hidden_unless_the_lead_wants_it_shown(start: Start, site: Site, web: httpx.Client) -> None:
     hidden = web.post("/api/next", json=site.body()).json()["items"][0]
-    shown = web.post("/api/next", json=site.body(prediction=True)).json()["items"][0]
-    assert hidden["id"] == shown["id"]
-    assert hidden["prediction"] is None
-    assert shown["prediction"] == site.campaign.view.prediction_of(site.campaign.state.items[shown["id"]].position)
-    assert set(hidden) == {"id", "kind", "src", "text", "pairs", "note", "prediction"}
+    assert set(hidden) == {"id", "kind", "src", "text", "pairs", "note"}
+    assert web.post("/api/next", json=site.body(prediction=True)).status_code == 422
+    told = start(serve={"show_predictions": True})
+    with told.visitor() as other:
+        shown = other.post("/api/next", json=told.body()).json()["items"][0]
+    assert shown["prediction"] == told.campaign.view.prediction_of(told.campaign.state.items[shown["id"]].position)
 
 
 def test_sent_twice_is_stored_once(site: Site, web: httpx.Client) -> None:
@@ -116,12 +126,12 @@ def test_estimate_and_failures_are_those_of_the_campaign(site: Site, web: httpx.
     assert f"{state['estimate']['low']} to {state['estimate']['high']}" in estimate.sentence()
     assert state["progress"]["labelled"] == 25
     assert state["development"][-1]["value"] == pytest.approx(estimate.value)
-    found = web.get("/api/failures").json()
     wanted = {failure.item for failure in site.campaign.failures()}
     assert wanted
-    assert {failure["id"] for failure in found["failures"]} == wanted
-    assert found["total"] == len(wanted)
-    assert all(failure["label"] != failure["prediction"] for failure in found["failures"])
+    assert {failure["id"] for failure in state["failures"]} == wanted
+    assert state["progress"]["failures"] == len(wanted)
+    assert all(failure["label"] != failure["prediction"] for failure in state["failures"])
+    assert state["people"] == [{"name": "Ada", "labels": 25, "link": None}]
 
 
 def test_to_the_end(start: Start) -> None:
@@ -212,7 +222,7 @@ def test_what_breaks_unexpectedly_tells_nothing_and_keeps_its_headers(
 def test_news_are_pushed(site: Site, web: httpx.Client) -> None:
     label_all(web, site, 5)
     state_of(web, site)
-    with web.stream("GET", "/api/events") as stream:
+    with web.stream("GET", "/api/progress/events") as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
         assert next(lines) == "event: state"
@@ -227,7 +237,7 @@ def test_another_process_is_noticed(site: Site, web: httpx.Client) -> None:
     other = Campaign.open(site.campaign.place, pool=site.campaign.pool)
     other.tell(other.ask("Eve")[0], "cat", by="Eve")
     other.disconnect()
-    assert state_of(web, site)["progress"]["annotators"] == {"Eve": 1}
+    assert [person["name"] for person in state_of(web, site)["people"]] == ["Eve"]
 
 
 def test_numbers(start: Start) -> None:
@@ -268,7 +278,7 @@ def test_pictures_are_sent(start: Start, tmp_path: Any, picture: bytes) -> None:
     with site.visitor() as web:
         item = web.post("/api/next", json=site.body()).json()["items"][0]
         assert item["kind"] == "image"
-        answer = web.get(item["src"])
+        answer = web.get(f"/{item['src']}")
         assert answer.content == picture
         assert answer.headers["content-type"] == "image/png"
         undrawn = next(at for at in range(200) if f"item-{at:03d}" not in site.campaign.state.items)

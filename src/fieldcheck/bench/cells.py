@@ -20,9 +20,11 @@ from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.plan import Cell, Contender, Offer, Study, contenders
 from fieldcheck.bench.result import CellResult
 from fieldcheck.bench.rows import unique
+from fieldcheck.bench.signals import FailureCurve
 from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.versions import versions
+from fieldcheck.files.damage import decoding
 from fieldcheck.sources import load_pool
 
 
@@ -110,12 +112,17 @@ class Workshop:
 
     def leak(self, cell: Cell) -> tuple[str, ...]:
         """What to say where an auxiliary variable of this cell gives away the outcome; else nothing."""
-        return tuple(text for name in self._names(cell) for text in self._leaks.get((cell.subject, name), ()))
+        return tuple(text for name in self.names(cell) for text in self._leaks.get((cell.subject, name), ()))
+
+    def failure_curve(self, subject: str, name: str) -> FailureCurve:
+        """How failing goes with one auxiliary variable of a subject."""
+        field = self.field(subject)
+        return FailureCurve.of(subject, name, field.frame.chi(name), field.failed)
 
     def _design(self, cell: Cell) -> Design:
         return next(one.design for one in self.lineup if (one.spec, one.auxiliary) == (cell.design, cell.auxiliary))
 
-    def _names(self, cell: Cell) -> list[str]:
+    def names(self, cell: Cell) -> list[str]:
         """The auxiliary variables that the technique of this cell looks at."""
         return auxiliaries_of(self._design(cell), self.field(cell.subject).frame.helpful())
 
@@ -144,13 +151,9 @@ class Workshop:
         path = self.plan.activations.get(subject)
         if path is None:
             return None
-        try:
+        rule = f"activations of '{subject}': a .npy file with one row per item and one column per neuron"
+        with decoding(path, BenchError, rule=rule):
             loaded: npt.NDArray[Any] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise BenchError(
-                f"no activations of '{subject}' can be read from '{path}': {error}",
-                rule="a .npy file with one row per item and one column per neuron",
-            ) from error
         return loaded
 
     def _offset_bins(self, subject: str) -> OffsetBins | None:
@@ -164,7 +167,7 @@ class Workshop:
         field, activated = self.field(cell.subject), self._design(cell).needs == "activations"
         return field.frame.memo(
             ("bench digest", cell.auxiliary, activated),
-            lambda: _hash(field, self._names(cell), field.frame.activations if activated else None),
+            lambda: _hash(field, self.names(cell), field.frame.activations if activated else None),
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from fieldcheck.bench.plan import Cell
 from fieldcheck.bench.rows import Row
+from fieldcheck.bench.signals import FailureCurve
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 
 TOUCH = 1e-12
@@ -117,6 +118,8 @@ class Result:
         What was left out, and why.
     groups
         By subject, what it is one of.
+    curves
+        How failing goes with each auxiliary variable on each subject.
     versions
         Of fieldcheck and of the packages that numbers depend on.
     """
@@ -127,6 +130,7 @@ class Result:
     leaks: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
+    curves: tuple[FailureCurve, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self) -> list[Row]:

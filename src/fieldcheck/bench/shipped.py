@@ -18,6 +18,8 @@ from fieldcheck.bench.result import plain
 from fieldcheck.bench.rows import Row, unique
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.versions import versions
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.schema import NUMBER, checked
 
 FORMAT = 1
 
@@ -28,18 +30,16 @@ COLUMNS = tuple(Row.__annotations__)
 TEXTS = ("subject", "group", "task", "design", "auxiliary")
 
 
+ROW = {name: str if name in TEXTS else NUMBER | None for name in COLUMNS}
+"""The types of a row; null stands for nan."""
+
+
 def measured_rows(path: Path | str | None = None) -> list[Row]:
     """The fair rows of a file; without one, those that ship with the package."""
     source = files("fieldcheck.bench").joinpath("measured.json") if path is None else Path(path)
-    try:
-        content = json.loads(source.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BenchError(
-            f"no measured results can be read from '{source}'",
-            rule="a file written by bench --json",
-            hint="fieldcheck bench SUBJECT... --json FILE",
-        ) from error
-    return rows_of(content)
+    hint = "fieldcheck bench SUBJECT... --json FILE"
+    with decoding(source, BenchError, kind="measured results", rule="a file written by bench --json", hint=hint):
+        return rows_of(json.loads(source.read_text(encoding="utf-8")))
 
 
 def rows_of(content: Any) -> list[Row]:
@@ -82,7 +82,5 @@ def _expand(values: Sequence[Any], content: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _row(values: Any) -> Row:
-    missing = [key for key in COLUMNS if key not in values] if isinstance(values, dict) else list(COLUMNS)
-    if missing:
-        raise BenchError(f"a measured row has no '{missing[0]}'", rule="rows have: " + ", ".join(COLUMNS))
+    checked(values, ROW, "a measured row", BenchError)
     return cast(Row, {key: math.nan if values[key] is None else values[key] for key in COLUMNS})

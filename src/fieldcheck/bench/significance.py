@@ -49,10 +49,10 @@ class Dunn:
 
 
 def average_ranks(values: FloatArray) -> FloatArray:
-    """1 for the smallest; equal values share the mean of their ranks."""
-    _, place, counts = np.unique(np.round(values, TIES), return_inverse=True, return_counts=True)
-    shared: FloatArray = np.cumsum(counts) - (counts - 1) / 2
-    return shared[place]
+    """1 for the smallest, along the last axis; equal values share the mean of their ranks."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(np.round(values, TIES), axis=-1), dtype=np.float64)
 
 
 def friedman(values: FloatArray) -> Friedman:
@@ -61,8 +61,9 @@ def friedman(values: FloatArray) -> Friedman:
     The chi-squared approximation needs about ten blocks. Where all values of every block are equal there is
     nothing to tell apart, and p is 1. Conover, Practical Nonparametric Statistics, 3rd ed., section 5.8.
     """
+    # Not scipy's friedmanchisquare: it refuses two treatments, and divides 0 by 0 where all values are equal.
     blocks, treatments = values.shape
-    ranks = np.apply_along_axis(average_ranks, 1, values)
+    ranks = average_ranks(values)
     centre = (treatments + 1) / 2
     total = float(((ranks - centre) ** 2).sum())
     between = float(((ranks.sum(axis=0) - blocks * centre) ** 2).sum())

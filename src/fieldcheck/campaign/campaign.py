@@ -17,9 +17,9 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
 from fieldcheck.campaign.creation import Asked, asked_first, begin
-from fieldcheck.campaign.labels import checked_key, read, unknown_item
+from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
-from fieldcheck.campaign.people import spelt
+from fieldcheck.campaign.people import digest_of, new_token, spelt
 from fieldcheck.campaign.places import file_to_be, place_of, pool_file
 from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.campaign.questions import Question
@@ -31,7 +31,7 @@ from fieldcheck.campaign.view import CampaignView
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
-from fieldcheck.core.measures import failure_threshold, refuse_outcomes
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
@@ -175,7 +175,7 @@ class Campaign:
             seed=seed,
             task=loaded.task,
             loss=loss,
-            threshold=failure_threshold(loaded, threshold) if loaded.task == "regression" else 0.5,
+            threshold=loaded.threshold(threshold),
             population=len(loaded),
             labels_per_item=labels_per_item,
             lease_seconds=float(lease_seconds),
@@ -378,6 +378,36 @@ class Campaign:
             return {}
 
         return self._record("released", item, by, key, given)
+
+    def invite(self, names: Sequence[str]) -> dict[str, str]:
+        """A token for each person, by name: what their link to the labelling page carries.
+
+        Only its fingerprint is kept, so a token that was lost is replaced: an earlier one of the same person ends here.
+        """
+        checked = [person_name(name) for name in names]
+
+        def step(state: State) -> dict[str, str]:
+            tokens = {state.person(name): new_token() for name in checked}
+            self.log.append([self._invited(name, digest_of(token)) for name, token in tokens.items()])
+            return tokens
+
+        return self.log.decide(step)
+
+    def revoke(self, name: str) -> Event:
+        """End a person's link; what they labelled stands."""
+
+        def step(state: State) -> Event:
+            person = state.person(person_name(name))
+            if not state.invited.get(person):
+                having = ", ".join(one for one, digest in state.invited.items() if digest) or "nobody"
+                raise CampaignError(f"'{person}' has no link", rule=f"links that are valid: {having}")
+            return self.log.append([self._invited(person, "")])[0]
+
+        return self.log.decide(step)
+
+    def _invited(self, person: str, digest: str) -> Event:
+        data = {"person": person, "digest": digest}
+        return Event("invited", INTERNAL + new_key(), at=self._clock(), data=data)
 
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""

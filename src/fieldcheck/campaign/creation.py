@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment.sampling import build_design
-from fieldcheck.accuracy.assessment.stopping import FIRST
 from fieldcheck.accuracy.comparison.reuse import require_unseen
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.accuracy.designs.base import Design, auxiliary_of, open_ended, spec
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.places import place_of
 from fieldcheck.campaign.questions import AccuracyQuestion, ComparisonQuestion, Question, ReuseQuestion, earlier
@@ -32,25 +30,27 @@ def campaign_design(
 ) -> Design:
     """The technique of a campaign: with its objective, and open-ended where there is no budget."""
     chosen = build_design(design, auxiliary)
-    if not isinstance(chosen, designs.Waves):
-        return _without_options(chosen, objective, budget)
     if objective is not None:
-        chosen = replace(chosen, objective=objective)  # type: ignore[arg-type]
-    return replace(chosen, first=chosen.first or FIRST) if budget is None else chosen
+        chosen = _with_objective(chosen, objective)
+    return _without_budget(chosen) if budget is None else chosen
 
 
-def _without_options(design: Design, objective: str | None, budget: int | None) -> Design:
-    if objective is not None:
+def _with_objective(design: Design, objective: str) -> Design:
+    if not hasattr(design, "objective"):
         raise DesignError(
             f"an objective for {design.name}", rule="only waves has objectives", hint="--design waves, or no objective"
         )
-    if budget is None:
+    return replace(design, objective=objective)  # type: ignore[type-var]
+
+
+def _without_budget(design: Design) -> Design:
+    if not getattr(design, "endless", False):
         raise BudgetError(
             f"{design.name} without a budget",
             rule="only waves can go on until somebody stops",
             hint="--budget 200, or --design waves",
         )
-    return design
+    return open_ended(design, careful=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from fieldcheck.campaign.settings import INTERNAL
 from fieldcheck.campaign.state import Draw, State
 from fieldcheck.campaign.stores.base import Event
+from fieldcheck.core.draws import draws_from, joined
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.label import Missing, as_record
 from fieldcheck.core.pool.pool import Pool
@@ -23,13 +25,8 @@ def sample_of(draws: tuple[Draw, ...], population: int) -> Sample:
         population=population,
         items=np.concatenate([np.array(draw.items, dtype=np.int64) for draw in draws]),
         estimator=last.estimator,
-        per_draw={
-            name: np.concatenate([np.array(draw.per_draw[name], dtype=np.float64) for draw in draws])
-            for name in last.per_draw
-        },
-        constants={name: np.array(values, dtype=np.float64) for name, values in last.constants.items()},
+        draws=joined([draws_from(draw.draws) for draw in draws]),
         complete=last.complete,
-        prefix_valid=last.prefix_valid,
         warnings=last.warnings,
     )
 
@@ -40,7 +37,7 @@ def drawn_event(sample: Sample, pool: Pool, *, before: Sample | None = None, sta
     state
         After which it was drawn; None at the start.
     """
-    start = 0 if before is None else before.draws
+    start = 0 if before is None else len(before)
     _check_same_start(sample, before)
     known = {} if state is None else state.items
     new = {pool.id_of(item): item for item in sample.items[start:].tolist()}
@@ -60,7 +57,7 @@ def drawn_event(sample: Sample, pool: Pool, *, before: Sample | None = None, sta
 def _check_same_start(sample: Sample, before: Sample | None) -> None:
     if before is None:
         return
-    if sample.draws <= before.draws or not np.array_equal(sample.items[: before.draws], before.items):
+    if len(sample) <= len(before) or not np.array_equal(sample.items[: len(before)], before.items):
         raise CampaignError(
             "the items that were drawn before cannot be drawn again",
             rule="a campaign goes on from the same items; rounding differs between versions of numpy",
@@ -74,10 +71,5 @@ def _newly_seen(state: State) -> dict[str, dict[str, Any]]:
 
 
 def _part(sample: Sample, start: int) -> Mapping[str, Any]:
-    record = sample.as_record()
-    del record["population"]
-    return {
-        **record,
-        "items": record["items"][start:],
-        "per_draw": {name: values[start:] for name, values in record["per_draw"].items()},
-    }
+    new = replace(sample, items=sample.items[start:], draws=sample.draws.part(slice(start, None)))
+    return {name: value for name, value in new.as_record().items() if name != "population"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import zipfile
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -19,19 +19,10 @@ from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import read_npz
+from fieldcheck.sources.inputs.images import DEEP, MEDIA, decode
 from fieldcheck.sources.roles import RECOGNISED
-
-MEDIA = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".bmp": "image/bmp",
-    ".avif": "image/avif",
-}
-"""By suffix, the pictures that are shown. SVG is not among them: it can carry scripts."""
-
 
 FILE_COLUMNS = ("image", "image_path", "img", "path", "filepath", "file", "file_name", "filename")
 
@@ -47,6 +38,13 @@ SUSPICIONS = frozenset({*registry, Combined.name, Combined.published})
 
 HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
 """Columns, in small letters, that would give away the model's answer, its doubts, or the truth of some items."""
+
+
+MADE_BY_MODELS = re.compile(
+    r"p_.+|(y_?)?(prob|proba|probs|probability|probabilities|pred|preds|pred_probs?|predicted|prediction|hat|scores?|"
+    r"logits?|softmax|conf|confidence)([ _.:-].*)?"
+)
+"""Likewise, whatever a model's outputs are usually called: ``p_cat``, ``score``, ``logit_3``, ``Predicted Label``."""
 
 
 LONGEST_TEXT = 200_000
@@ -125,19 +123,28 @@ def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -
         return Content("image", name, pixels=_pixels(place, len(pool), position))
     found, note = _file(Path(place), pool, position) if place else (None, "")
     if found is not None and found.suffix.lower() in MEDIA:
-        return Content("image", name, path=found)
+        shown = MEDIA[found.suffix.lower()]
+        return Content("image", name, path=found) if shown else Content("image", name, pixels=_decoded(found, name))
     if found is not None:
         return Content("text", name, text=_read_text(found))
     return replace(_of_the_table(pool, position, hidden), note=note)
 
 
 def _of_the_table(pool: Pool, position: int, hidden: frozenset[str]) -> Content:
-    columns = {name: column for name, column in pool.columns.items() if _plain(name) not in hidden}
+    columns = {name: column for name, column in pool.columns.items() if not _is_hidden(name, pool, hidden)}
     texts = [name for name, column in columns.items() if _plain(name) in TEXT_COLUMNS and is_text(column)]
     if len(texts) == 1:
         return Content("text", pool.id_of(position), text=_text(value_at(columns[texts[0]], position)))
     pairs = tuple((name, _text(value_at(column, position))) for name, column in columns.items())
     return Content("row", pool.id_of(position), pairs=pairs)
+
+
+def _is_hidden(name: str, pool: Pool, hidden: frozenset[str]) -> bool:
+    """Whether a column would give away something; numbers under the name of a class are its probabilities."""
+    plain = _plain(name)
+    if plain in hidden or MADE_BY_MODELS.fullmatch(plain):
+        return True
+    return name in pool.classes and not is_text(pool.columns[name])
 
 
 def _plain(name: str) -> str:
@@ -212,11 +219,8 @@ def _changed(place: str) -> int:
 @lru_cache(maxsize=4)
 def _images(place: str, changed: int) -> tuple[npt.NDArray[Any], float]:
     """The images of a file, and the value that is shown as white; ``changed`` makes a new file be read anew."""
-    try:
-        found = _arrays(place)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputsError(f"{place} cannot be read: {error}", rule="arrays of numbers, not pickled") from None
-    images = next((array for array in found if _are_images(array)), None)
+    with decoding(place, InputsError, rule="arrays of numbers, not pickled"):
+        images = next((array for array in _arrays(place) if _are_images(array)), None)
     if images is None:
         raise InputsError(
             f"{place} holds no images", rule="an array of shape (items, height, width), with or without channels"
@@ -229,8 +233,7 @@ def _arrays(place: str) -> list[npt.NDArray[Any]]:
     """The array of a file, left on disk, or those of an archive."""
     if place.lower().endswith(".npy"):
         return [np.load(place, mmap_mode="r", allow_pickle=False)]
-    with open(place, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        return [archive[name] for name in archive.files]
+    return list(read_npz(place, InputsError).values())
 
 
 def upright(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -248,6 +251,13 @@ def shades(image: npt.NDArray[Any], largest: float) -> npt.NDArray[np.uint8]:
         return image
     filled = np.nan_to_num(image.astype(np.float64), nan=0.0, posinf=largest, neginf=0.0)
     return np.rint(np.clip(filled / largest, 0.0, 1.0) * 255).astype(np.uint8)
+
+
+def _decoded(path: Path, name: str) -> npt.NDArray[np.uint8]:
+    """A file that browsers do not show."""
+    image = decode(path, name)
+    array = np.asarray(image if image.mode.startswith(DEEP) else image.convert("RGB"))
+    return shades(upright(array), max(float(array.max()), 1.0))
 
 
 def _png(pixels: npt.NDArray[np.uint8]) -> bytes:

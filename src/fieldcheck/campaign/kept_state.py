@@ -13,7 +13,7 @@ from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import Annotation, Draw, ItemFlag, Items, ItemState, Lease, State
 from fieldcheck.core.label import as_record, from_record
 
-FORMAT = 1
+FORMAT = 2
 """Of the text; one of another format is not read, and the events are."""
 
 
@@ -31,6 +31,7 @@ def as_text(state: State) -> str:
         "closed": state.closed,
         "names": state.names,
         "pools": [astuple(place) for place in state.pools],
+        "invited": dict(state.invited),
     }
     return json.dumps(record, separators=(",", ":"))
 
@@ -67,6 +68,7 @@ def _state(record: Mapping[str, Any]) -> State | None:
         closed=record["closed"],
         names=tuple(record["names"]),
         pools=tuple(Place(*place) for place in record["pools"]),
+        invited=record["invited"],
     )
 
 

@@ -131,6 +131,14 @@ def unknown_item(item: str, ids: Sequence[str]) -> LabelError:
     )
 
 
+def person_name(text: str) -> str:
+    """A person's name; none at all is refused."""
+    name = checked_name(text, "the name")
+    if not name:
+        raise CampaignError("a person without a name", rule="everyone has a name", hint="ada,bob")
+    return name
+
+
 def checked_key(key: str) -> str:
     """A key as it was sent; those of events that are not sent are refused."""
     key = checked_name(key, "the key")

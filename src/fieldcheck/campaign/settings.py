@@ -10,6 +10,7 @@ from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
+from fieldcheck.files.schema import NUMBER, Schema, checked
 
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
@@ -17,6 +18,22 @@ INTERNAL = "fieldcheck:"
 
 FORMAT = 1
 """Of the record; a newer one is refused."""
+
+
+RECORD: Schema = {
+    **dict.fromkeys(("title", "design", "auxiliary", "objective", "task", "loss"), str),
+    "budget": int | None,
+    "seed": int,
+    "threshold": NUMBER,
+    "population": int,
+    "classes": list,
+    "format": int,
+    "labels_per_item": int,
+    "lease_seconds": NUMBER,
+    "pool_options": dict,
+    "versions": dict,
+    **dict.fromkeys(("pool_file", "pool_beside", "pool_digest", "items", "items_beside"), str),
+}
 
 
 @dataclass(frozen=True)
@@ -114,6 +131,7 @@ class Settings:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
         """The inverse of ``as_record``."""
+        checked(record, RECORD, "the first event of the campaign", CampaignError, hint="restore the last backup")
         if record.get("format", 0) > FORMAT:
             raise CampaignError(
                 f"this campaign was started by a newer fieldcheck (format {record['format']})",

@@ -201,16 +201,16 @@ class _ItemsOnTheWay:
 class Draw:
     """What the design added at one go: the part of a ``Sample`` that is new.
 
-    items, per_draw
-        One per new draw. The rest is that of the whole sample so far.
+    items
+        One per new draw.
+    draws
+        How they were drawn, as a record; what is not of single draws is that of the whole sample so far.
     """
 
     items: tuple[int, ...]
     estimator: str
-    per_draw: Mapping[str, list[float]]
-    constants: Mapping[str, list[float]]
+    draws: Mapping[str, Any]
     complete: bool
-    prefix_valid: bool
     warnings: tuple[str, ...]
 
 
@@ -232,6 +232,8 @@ class State:
         Where the pool was moved to, in order of time.
     declared
         Classes that were declared since the start.
+    invited
+        By name, the fingerprint of the token in a person's link; empty where it was revoked.
     """
 
     settings: Settings
@@ -244,6 +246,7 @@ class State:
     names: tuple[str, ...] = ()
     pools: tuple[Place, ...] = ()
     declared: tuple[str, ...] = ()
+    invited: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -282,6 +285,7 @@ class _Folding:
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
         self.declared = state.declared
+        self.invited = state.invited
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -292,6 +296,7 @@ class _Folding:
             "retracted": self.retracted,
             "declared": self.declare,
             "moved": self.moved,
+            "invited": self.invite,
             "closed": self.close,
         }
 
@@ -315,6 +320,7 @@ class _Folding:
             tuple(self.names),
             self.pools,
             self.declared,
+            self.invited,
         )
 
     def drawn(self, event: Event) -> None:
@@ -363,6 +369,10 @@ class _Folding:
     def moved(self, event: Event) -> None:
         self.pools = (*self.pools, Place(event.data["pool_file"], event.data["pool_beside"]))
 
+    def invite(self, event: Event) -> None:
+        self.names.setdefault(event.data["person"])
+        self.invited = {**self.invited, event.data["person"]: event.data["digest"]}
+
     def close(self, event: Event) -> None:
         self.closed = event.number
 
@@ -410,10 +420,8 @@ def draw_of(record: Mapping[str, Any]) -> Draw:
     return Draw(
         items=tuple(record["items"]),
         estimator=record["estimator"],
-        per_draw=record["per_draw"],
-        constants=record["constants"],
+        draws=record["draws"],
         complete=record["complete"],
-        prefix_valid=record["prefix_valid"],
         warnings=tuple(record["warnings"]),
     )
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
-from fieldcheck.accuracy.assessment.labelled import ALL_OR_NOTHING
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
 from fieldcheck.campaign.drawing import drawn_event
@@ -24,7 +23,7 @@ from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
-from fieldcheck.core.measures import offset
+from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 
@@ -99,6 +98,8 @@ class CampaignView:
 
     def next_draw(self, state: State) -> Event:
         """What the question wants to be labelled next, once it has seen the labels of a state."""
+        if not state.draws:
+            return drawn_event(self.question.draw(None), self.pool)
         seen = as_it_was_seen(state)
         return drawn_event(self.question.draw(seen), self.pool, before=seen.sample, state=state)
 
@@ -114,9 +115,13 @@ class CampaignView:
         """What the labels say about the whole pool; ``LabelError`` while there are too few."""
         state = self._log.refresh()
         found: Estimate | Comparison = self._remembered(
-            "estimate", (state.changed, level), lambda: self.question.statement(self._evidence(state), level=level)
+            "estimate", (state.changed, level), lambda: self.estimate_of(state, level=level)
         )
         return found
+
+    def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate | Comparison:
+        """What the labels of a state say."""
+        return self.question.statement(self._evidence(state), level=level)
 
     def development(self, *, level: float = 0.95, points: int = 60) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
@@ -140,13 +145,14 @@ class CampaignView:
         return self._remembered("failures", state.changed, lambda: self._make_failures(state))
 
     def _make_failures(self, state: State) -> list[Failure]:
-        labelled = ((item, item.label) for item in state.items.values() if item.label is not None)
-        return [self._failure(item, label) for item, label in labelled if self._is_failure(item, label)]
+        items, settings = list(state.items.values()), self.settings
+        measure = measure_of(settings.task, settings.loss, settings.threshold)
+        said = [self.prediction_of(item.position) for item in items]
+        failed = measure.failed(label_losses(measure, said, [item.label for item in items]))
+        return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
-    def _is_failure(self, item: ItemState, label: Label) -> bool:
-        return offset(label, self.prediction_of(item.position)) > self.settings.threshold
-
-    def _failure(self, item: ItemState, label: Label) -> Failure:
+    def _failure(self, item: ItemState) -> Failure:
+        label = item.label or item.labels[0].label
         first = next((one for one in item.labels if one.label == label), item.labels[0])
         return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
 
@@ -164,7 +170,7 @@ class CampaignView:
             count=standing["skipped"] + standing["disputed"],
             disputed=standing["disputed"],
             reasons=reasons_of(state.items.values()),
-            estimate=None if evidence.sample.estimator in ALL_OR_NOTHING else self._answer(level),
+            estimate=None if evidence.sample.draws.needs_all else self._answer(level),
             if_right=right,
             if_wrong=None if self.settings.task == "regression" else lost(evidence, 1.0, level=level),
         )

@@ -9,15 +9,15 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule, rule_of, too_early
+from fieldcheck.accuracy.assessment.requirement import decide, decision_of, too_early
 from fieldcheck.accuracy.assessment.stopping import Certify, judge
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.requirement import EXIT_CODES, Decided, Decision, Requirement, worst
 
 
 def check(
@@ -51,25 +51,28 @@ def check(
 
     Undecided: neither; it is said about how many more labels would decide.
 
-    Cannot be checked: a file is missing or damaged, or an option is wrong; there is no verdict.
+    Cannot be checked: a file is missing or damaged, or an option is wrong; nothing is decided.
 
     Whoever checks again and again until it passes takes --sequential.
     """
-    targets = targets_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
+    requirements = requirements_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
     if best is None:
-        _check_options(targets, guarded=guarded, sequential=sequential)
+        _check_options(requirements, guarded=guarded, sequential=sequential)
     options.check_outputs(junit)
     try:
         with campaigns.open_campaign(storage, pool) as campaign:
             if best is not None:
                 _check_best(campaign, best, level=level, as_json=as_json)
-            rulings = [_rule(campaign, one, level=level, guarded=guarded, sequential=sequential) for one in targets]
+            decisions = [
+                _decide(campaign, one, level=level, guarded=guarded, sequential=sequential) for one in requirements
+            ]
     except FieldcheckError as error:
         if junit is not None:
-            report.write_text(junit, report.junit_error(_suite(storage), [str(target) for target in targets], error))
+            names = [str(one) for one in requirements]
+            report.write_text(junit, report.junit_error(_suite(storage), names, error))
         raise
-    _show(rulings, storage, junit=junit, as_json=as_json)
-    raise typer.Exit(_code(rulings))
+    _show(decisions, storage, junit=junit, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[worst(decisions)])
 
 
 def _check_best(campaign: Campaign, name: str, *, level: float, as_json: bool) -> None:
@@ -78,7 +81,7 @@ def _check_best(campaign: Campaign, name: str, *, level: float, as_json: bool) -
         found = campaign.estimate(level=level)
     except LabelError as error:
         _say("undecided", error.problem, as_json=as_json)
-        raise typer.Exit(UNDECIDED) from None
+        raise typer.Exit(EXIT_CODES["undecided"]) from None
     names = (
         [] if isinstance(found, Estimate) else [one for pair in found.differences for one in (pair.first, pair.second)]
     )
@@ -88,16 +91,16 @@ def _check_best(campaign: Campaign, name: str, *, level: float, as_json: bool) -
             rule=f"the models of this comparison: {', '.join(dict.fromkeys(names)) or 'there is only one'}",
             hint="fieldcheck start A.csv --against B.csv, for a comparison",
         )
-    outcome = "pass" if found.best() == name else "fail" if found.beaten(name) else "undecided"
+    outcome: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
     _say(outcome, found.sentence(), as_json=as_json)
-    raise typer.Exit({"pass": PASSED, "fail": FAILED, "undecided": UNDECIDED}[outcome])
+    raise typer.Exit(EXIT_CODES[outcome])
 
 
 def _say(outcome: str, sentence: str, *, as_json: bool) -> None:
     if as_json:
-        show_json({"outcome": outcome, "sentence": sentence})
+        show_json({"decision": outcome, "sentence": sentence})
     else:
-        print(f"{outcome.upper()}: {sentence}")
+        say(f"{outcome.upper()}: {sentence}")
 
 
 def _estimate(campaign: Campaign, level: float) -> Estimate:
@@ -111,15 +114,15 @@ def _estimate(campaign: Campaign, level: float) -> Estimate:
     )
 
 
-def targets_of(**wanted: float | None) -> list[Target]:
+def requirements_of(**wanted: float | None) -> list[Requirement]:
     """The requirements that were given, by metric."""
-    return [Target(metric, bound) for metric, bound in wanted.items() if bound is not None]
+    return [Requirement(metric, bound) for metric, bound in wanted.items() if bound is not None]
 
 
-def _check_options(targets: Sequence[Target], *, guarded: bool, sequential: bool) -> None:
-    if not targets:
+def _check_options(requirements: Sequence[Requirement], *, guarded: bool, sequential: bool) -> None:
+    if not requirements:
         raise FieldcheckError("nothing to check", rule="at least one requirement", hint="--min-accuracy 0.95")
-    if sequential and (guarded or any(target.metric != "accuracy" for target in targets)):
+    if sequential and (guarded or any(one.metric != "accuracy" for one in requirements)):
         raise FieldcheckError(
             "--sequential together with --guarded, or for an error",
             rule="it has an interval of its own, for accuracy; its lower bound is guarded already",
@@ -127,38 +130,29 @@ def _check_options(targets: Sequence[Target], *, guarded: bool, sequential: bool
         )
 
 
-def _rule(campaign: Campaign, target: Target, *, level: float, guarded: bool, sequential: bool) -> Ruling:
+def _decide(campaign: Campaign, wanted: Requirement, *, level: float, guarded: bool, sequential: bool) -> Decision:
     try:
         if not sequential:
-            return rule(_estimate(campaign, level), target, guarded=guarded)
-        wanted = Certify(target.bound)
+            return decide(_estimate(campaign, level), wanted, guarded=guarded)
+        certify = Certify(wanted.bound)
         settings, (labelled, _) = campaign.settings, campaign.view.labelled()
-        verdict = judge(labelled, campaign.view.design, wanted, budget=settings.most, seed=settings.seed, level=level)
-        return rule_of(verdict, target)
+        stop = judge(labelled, campaign.view.design, certify, budget=settings.most, seed=settings.seed, level=level)
+        return decision_of(stop, wanted)
     except LabelError as error:
-        return too_early(target, error.problem)
+        return too_early(wanted, error.problem)
 
 
-def _show(rulings: Sequence[Ruling], storage: str, *, junit: Path | None, as_json: bool) -> None:
+def _show(decisions: Sequence[Decision], storage: str, *, junit: Path | None, as_json: bool) -> None:
     if as_json:
-        show_json({"outcome": _worst(rulings), "checks": [ruling.to_dict() for ruling in rulings]})
+        show_json({"decision": worst(decisions), "checks": [one.to_dict() for one in decisions]})
     else:
-        for ruling in rulings:
-            print(ruling.sentence())
+        for one in decisions:
+            say(one.sentence())
     if junit is not None:
-        report.write_text(junit, report.junit_xml(_suite(storage), rulings))
+        report.write_text(junit, report.junit_xml(_suite(storage), decisions))
         tell(f"JUnit: {junit}")
 
 
 def _suite(file: str) -> str:
     """What was checked, without the password of an address."""
     return f"fieldcheck {file.rpartition('@')[2]}" if is_address(file) else f"fieldcheck {file}"
-
-
-def _worst(rulings: Sequence[Ruling]) -> str:
-    outcomes = {ruling.outcome for ruling in rulings}
-    return next(outcome for outcome in ("fail", "undecided", "pass") if outcome in outcomes)
-
-
-def _code(rulings: Sequence[Ruling]) -> int:
-    return {"pass": PASSED, "fail": FAILED, "undecided": UNDECIDED}[_worst(rulings)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -16,11 +17,12 @@ from fieldcheck.accuracy.assessment.sampling import choose
 from fieldcheck.accuracy.assessment.simulate import assess
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, show_estimate, show_table, tell
+from fieldcheck.cli.show import progress, say, show_estimate, show_table, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
 from fieldcheck.core.types import FloatArray
+from fieldcheck.core.words import percent
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
@@ -55,14 +57,15 @@ def demo(
         result = comparison.run(plan, progress=lambda done, total, _: report_progress(done, total))
     analysis = comparison.analyse(result)
     table = _comparison(result)
-    print()
+    say()
     show_table(table)
     exhibits = [_beside_each_other(list(one_each.values())), _failures(field, main, seed), table, *analysis]
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
-    print(f"\nlaboratory {field.laboratory_accuracy:.1%}; field estimate {main.value:.1%}; truth {main.truth:.1%}")
-    print(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
-    print(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
+    rates = map(percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
+    say("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
+    say(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
+    say(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
 
 def _make_folder(out: Path) -> None:
@@ -145,6 +148,6 @@ def _class(codes: object, item: int) -> int:
 
 def _lead(field: DigitsField, estimate: Estimate) -> list[str]:
     return [
-        f"A small network reads {field.laboratory_accuracy:.1%} of digits correctly in the laboratory. "
+        f"A small network reads {percent(field.laboratory_accuracy)} of digits correctly in the laboratory. "
         f"In the field, half of the {estimate.population:,} images are noisy, faded or moved, and none is labelled.",
     ]

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from fieldcheck.cli import campaigns, options
+from fieldcheck.cli.show import tell
+
 
 def label(
     storage: Annotated[
@@ -16,8 +19,15 @@ def label(
         str, typer.Option(help="Where to listen. Any other than this machine itself needs a token.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8765,
+    invite: Annotated[
+        str, typer.Option(metavar="NAME,NAME", help="Print a link for each person: whoever has it labels in that name.")
+    ] = "",
+    revoke: Annotated[
+        str, typer.Option(metavar="NAME,NAME", help="End these people's links, and leave. Their labels stay.")
+    ] = "",
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="The lead's name, for the lead's own labels.")] = "",
     token: Annotated[
-        str | None, typer.Option(help="What visitors must know; left out, one is made where it is needed.")
+        str | None, typer.Option(help="The lead's token; left out, one is made where it is needed.")
     ] = None,
     answers: Annotated[
         str | None,
@@ -26,27 +36,46 @@ def label(
             help="classes or right-wrong: what people are asked for. Default: classes, where the pool names them.",
         ),
     ] = None,
-    show_prediction: Annotated[
-        bool, typer.Option("--show-prediction", help="Show what the model said from the start: it biases labels.")
+    show_predictions: Annotated[
+        bool, typer.Option("--show-predictions", help="Show labellers what the model said (it biases them).")
     ] = False,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    address: Annotated[
+        str, typer.Option(metavar="URL", help="How people reach the server, for the links: behind a proxy.")
+    ] = "",
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A further name that the server answers to."),
     ] = None,
     pool: Annotated[Path | None, typer.Option("--pool", help="The pool, where it has been moved.")] = None,
 ) -> None:
-    """Label a campaign's items in the browser, alone or together, with the estimate beside it."""
+    """Label a campaign's items in the browser, alone or together. The lead has a desk, with the estimate.
+
+    Alone on this machine there is no sign-in. Together: --invite ada,bob prints a link for each person and one for the
+    lead, and --host makes the server reachable for them.
+    """
     from fieldcheck.web import serve
 
+    if revoke:
+        _revoke(storage, options.split_list(revoke), pool)
+        return
     serve(
         storage,
         host=host,
         port=port,
         token=token,
+        by=by.strip(),
+        invite=options.split_list(invite),
+        address=address,
         pool=pool,
         hosts=tuple(allow_host or ()),
         answers=answers,
-        show_prediction=show_prediction,
+        show_predictions=show_predictions,
         open_browser=not no_browser,
     )
+
+
+def _revoke(storage: str, names: list[str], pool: Path | None) -> None:
+    with campaigns.open_campaign(storage, pool) as campaign:
+        for name in names:
+            tell(f"the link of {campaign.revoke(name).data['person']} is not valid any more")

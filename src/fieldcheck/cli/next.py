@@ -13,7 +13,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.export import LOCAL_FILES, as_file, copy_pictures, labelling_config
 from fieldcheck.campaign.exchange.formats import format_for
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.words import counted
 
@@ -67,7 +67,7 @@ def next_(
         if as_json:
             show_json({"file": str(out) if items else None, "items": items, "complete": campaign.progress().complete})
         else:
-            print(_what_next(campaign, items, out))
+            say(_what_next(campaign, items, out))
 
 
 def _check(out: Path, config: Path | None, asked: str, *, force: bool) -> None:

@@ -16,6 +16,7 @@ from fieldcheck import sources
 from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss, Task
+from fieldcheck.files.damage import decoding
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, TSV, Parquet or npz file, one row per item.")]
 
@@ -141,15 +142,8 @@ def load_activations(path: Path | None) -> npt.NDArray[Any] | None:
     """A memory-mapped array; nothing is unpickled."""
     if path is None:
         return None
-    try:
+    with decoding(path, PoolError, rule="a .npy file, one row per item, one column per neuron"):
         array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise PoolError(f"{path}: not found", rule="--activations names a .npy file") from None
-    except (OSError, ValueError) as error:
-        raise PoolError(
-            f"{path}: not an array of numbers ({error})",
-            rule="a .npy file, one row per item, one column per neuron",
-        ) from None
     return array
 
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report as pages
-from fieldcheck.accuracy.assessment.requirement import Target
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.check import targets_of
-from fieldcheck.cli.show import show_json
+from fieldcheck.cli.check import requirements_of
+from fieldcheck.cli.show import say, show_json
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.requirement import Requirement
 
 
 def report(
@@ -36,19 +36,19 @@ def report(
 ) -> None:
     """Write a report: the answer, how it developed, the failures as a gallery, and how to check all of it."""
     options.check_outputs(out)
-    target = _target(accuracy=min_accuracy, rmse=max_rmse, mae=max_mae)
+    target = _requirement(accuracy=min_accuracy, rmse=max_rmse, mae=max_mae)
     with campaigns.open_campaign(storage, pool) as campaign:
         written = pages.write_text(
-            out, pages.campaign_page(campaign, level=level, by=by, target=target, guarded=guarded)
+            out, pages.campaign_page(campaign, level=level, by=by, requirement=target, guarded=guarded)
         )
     if as_json:
         show_json({"report": str(written), "bytes": written.stat().st_size})
     else:
-        print(f"report: {out}")
+        say(f"report: {out}")
 
 
-def _target(**wanted: float | None) -> Target | None:
-    found = targets_of(**wanted)
+def _requirement(**wanted: float | None) -> Requirement | None:
+    found = requirements_of(**wanted)
     if len(found) > 1:
         raise FieldcheckError(f"{found[0]} and {found[1]}", rule="a report holds the estimate against one requirement")
     return found[0] if found else None

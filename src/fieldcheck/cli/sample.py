@@ -11,7 +11,7 @@ import typer
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.sheet import add_items, campaign_file, open_sheet, write_sheet
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.words import counted
 
@@ -125,8 +125,8 @@ def _show(campaign: Campaign, pool: Path, out: Path, *, as_json: bool) -> None:
     if as_json:
         show_json({"file": str(out), "items": list(state.items), "to_label": new, "complete": state.complete})
     else:
-        print(f"{counted(len(new), 'item')} to label in {out}")
-        print(_what_next(out, pool, complete=state.complete, left=bool(new)))
+        say(f"{counted(len(new), 'item')} to label in {out}")
+        say(_what_next(out, pool, complete=state.complete, left=bool(new)))
 
 
 def _what_next(out: Path, pool: Path, *, complete: bool, left: bool) -> str:

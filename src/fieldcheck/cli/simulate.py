@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from fieldcheck import report
@@ -16,11 +15,11 @@ from fieldcheck.accuracy.assessment.simulate import assess_until
 from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
-from fieldcheck.cli.show import fitted, show_estimate, show_facts, show_json, show_statement, tell
+from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, show_statement, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.requirement import Verdict
+from fieldcheck.core.requirement import Stop
 
 FIXED = ("budget", "metric", "activations")
 """Options of a campaign with a fixed number of labels."""
@@ -71,7 +70,7 @@ def simulate(
         wanted = budget if options.is_given(context, "budget") else None
         _compare([items, *rivals], budget=wanted, seed=seed, level=level, as_json=as_json)
         return
-    result: Estimate | Verdict
+    result: Estimate | Stop
     if rule is not None:
         result = assess_until(
             items,
@@ -142,25 +141,25 @@ def _rule(
     return None if half_width is None else HalfWidth(half_width, formal=formal)
 
 
-def _show(result: Estimate | Verdict, *, as_json: bool) -> None:
+def _show(result: Estimate | Stop, *, as_json: bool) -> None:
     if as_json:
         show_json(result.to_dict())
-    elif isinstance(result, Verdict):
-        _show_verdict(result)
+    elif isinstance(result, Stop):
+        _show_stop(result)
     else:
         show_estimate(result)
 
 
-def _show_verdict(verdict: Verdict) -> None:
+def _show_stop(stop: Stop) -> None:
     """The decision first, then what it rests on, then the estimate at the stop."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(fitted(console, verdict.sentence()))}[/bold]")
-    show_facts(console, verdict.facts())
-    show_estimate(verdict.estimate)
+    console = console_for_lines()
+    console.print(f"[bold]{escape(fitted(console, stop.sentence()))}[/bold]")
+    show_facts(console, stop.facts())
+    show_estimate(stop.estimate)
 
 
-def _page(result: Estimate | Verdict) -> str:
-    if isinstance(result, Verdict):
+def _page(result: Estimate | Stop) -> str:
+    if isinstance(result, Stop):
         return report.estimate_page(
             result.estimate, exhibits=[result.chart(), result.table()], lead=[result.sentence()]
         )

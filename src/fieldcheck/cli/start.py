@@ -12,7 +12,7 @@ import typer
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.sheet import campaign_file, is_sheet, open_sheet
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.words import counted
 
@@ -136,6 +136,6 @@ def _show(campaign: Campaign, *, as_json: bool) -> None:
     )
     wanted += f" with {settings.labels_per_item:,} labels each" if several else ""
     pool, chosen = counted(settings.population, "item"), counted(drawn, "is", "are")
-    print(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
-    print(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
-    print(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")
+    say(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
+    say(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
+    say(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")

@@ -18,17 +18,19 @@ FieldcheckError
 
 from __future__ import annotations
 
+from fieldcheck.core.words import visible
+
 
 class FieldcheckError(Exception):
     """A problem that the user can mend."""
 
     def __init__(self, problem: str, *, rule: str = "", hint: str = "") -> None:
-        self.problem, self.rule, self.hint = problem, rule, hint
-        lines = [problem]
+        self.problem, self.rule, self.hint = visible(problem), visible(rule), visible(hint)
+        lines = [self.problem]
         if rule:
-            lines.append(f"  rule: {rule}")
+            lines.append(f"  rule: {self.rule}")
         if hint:
-            lines.append(f"  try:  {hint}")
+            lines.append(f"  try:  {self.hint}")
         super().__init__("\n".join(lines))
 
 
@@ -70,6 +72,10 @@ class CampaignError(FieldcheckError):
 
 class StoreError(FieldcheckError):
     """The campaign cannot be read or written where it is kept."""
+
+
+class DamageError(StoreError):
+    """What is kept of the campaign is not what was stored."""
 
 
 class StaleError(StoreError):

@@ -6,36 +6,14 @@ import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.interval import KINDS, Interval
-from fieldcheck.core.types import Task
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES, ResultScale
+from fieldcheck.core.types import Loss, Task
 from fieldcheck.core.words import counted
-
-METRICS: dict[str, str] = {
-    "accuracy": "share of items that the model gets right",
-    "1-mse": "1 minus the mean squared error, as in the papers",
-    "mse": "mean squared error",
-    "rmse": "root of the mean squared error",
-    "1-mae": "1 minus the mean absolute error",
-    "mae": "mean absolute error",
-}
-
-
-def on_scale(metric: str, mean_loss: float) -> float:
-    """A mean loss, expressed as the metric."""
-    if metric == "rmse":
-        return math.sqrt(max(mean_loss, 0.0))
-    return mean_loss if metric in ("mse", "mae") else 1.0 - mean_loss
-
-
-def metrics_of(task: Task, loss: str) -> tuple[str, ...]:
-    """Metrics that a mean loss can be expressed as; the first is the default."""
-    if task == "classification":
-        return ("accuracy",)
-    return ("1-mse", "mse", "rmse") if loss == "squared" else ("mae", "1-mae")
-
 
 AUDIT = "exactly unbiased if the number of labels was fixed beforehand and none was skipped; slightly less precise"
 """When labels decide where to stop, or which of them are missing, nothing is exactly unbiased."""
@@ -77,7 +55,7 @@ class Estimate:
     budget: int
     seed: int
     mean_loss: float
-    loss: str = "squared"
+    loss: Loss = "squared"
     truth: float | None = None
     guarded: Interval | None = None
     audit: float | None = None
@@ -86,20 +64,20 @@ class Estimate:
 
     def as_metric(self, metric: str) -> Estimate:
         """The same estimate on another scale (``rmse`` for ``1-mse``, ...); the interval moves with it."""
-        allowed = metrics_of(self.task, self.loss)
+        allowed = measure_of(self.task, self.loss).scales
         if metric not in allowed:
-            losses = [loss for loss in ("squared", "absolute") if metric in metrics_of(self.task, loss)]
+            losses = [loss for loss in get_args(Loss) if metric in measure_of(self.task, loss).scales]
             raise FieldcheckError(
                 f"no metric '{metric}' for {self.task}" + (f" with {self.loss} loss" if losses else ""),
                 rule="there are: " + ", ".join(allowed),
                 hint=f"--loss {losses[0]}, when the items are drawn" if losses else "",
             )
-        value = on_scale(metric, self.mean_loss)
+        scale = SCALES[metric]
+        value = scale.of(self.mean_loss)
 
         def move(old: float) -> float:
-            return on_scale(metric, _back(self.metric, old))
+            return scale.of(self.scale.back(old))
 
-        slope = 1.0 if metric != "rmse" else 1 / (2 * value) if value > 0 else math.nan
         return replace(
             self,
             metric=metric,
@@ -107,34 +85,28 @@ class Estimate:
             interval=self.interval.map(move),
             guarded=None if self.guarded is None else self.guarded.map(move),
             audit=None if self.audit is None else move(self.audit),
-            standard_error=self._loss_error() * slope,
+            standard_error=self.standard_error / self.scale.slope(self.value) * scale.slope(value),
             truth=None if self.truth is None else move(self.truth),
         )
 
-    def _loss_error(self) -> float:
-        return self.standard_error * (2 * self.value if self.metric == "rmse" else 1.0)
+    @property
+    def scale(self) -> ResultScale:
+        """How the metric is made of a mean loss, and written."""
+        return SCALES[self.metric]
 
     def sentence(self) -> str:
         """The answer in words."""
-        bounds = (
-            f"{self.interval.level:.0%} interval {self._show(self.interval.low)} to {self._show(self.interval.high)}"
-        )
+        bounds = f"{self.interval.level:.0%} interval {self._between(self.interval)}"
         if not self.interval.trusted:
             bounds += ", which cannot be trusted here"
         what = f"{self.metric.capitalize()} on this pool of {counted(self.population, 'item')}"
         return (
-            f"{what} is estimated at {self._show(self.value)} "
+            f"{what} is estimated at {self.scale.shown(self.value)} "
             f"({bounds}), from {counted(self.labels, 'label')} that exposed {counted(self.failures, 'failure')}."
         )
 
     def _between(self, interval: Interval) -> str:
-        return f"{self._show(interval.low)} to {self._show(interval.high)}"
-
-    def _show(self, value: float) -> str:
-        if self.metric != "accuracy":
-            return f"{value:.4g}"
-        percent = f"{100 * value:.1f} %"
-        return "0.0 %" if percent == "-0.0 %" else percent
+        return f"{self.scale.shown(interval.low)} to {self.scale.shown(interval.high)}"
 
     def facts(self) -> list[tuple[str, str]]:
         """Everything else, as pairs of what and how much."""
@@ -156,10 +128,10 @@ class Estimate:
             rows.insert(1, ("guarded interval", f"{self._between(self.guarded)}: {self.guarded.note}"))
         if self.audit is not None:
             root = "before the root is taken " if self.metric == "rmse" else ""
-            rows.insert(2, ("audit form", f"{self._show(self.audit)}: {root}{AUDIT}"))
+            rows.insert(2, ("audit form", f"{self.scale.shown(self.audit)}: {root}{AUDIT}"))
         if self.truth is not None:
             inside = "inside" if self.truth in self.interval else "OUTSIDE"
-            rows.insert(0, ("truth", f"{self._show(self.truth)} ({inside} the interval)"))
+            rows.insert(0, ("truth", f"{self.scale.shown(self.truth)} ({inside} the interval)"))
         return rows
 
     def __str__(self) -> str:
@@ -199,10 +171,3 @@ class Estimate:
             "versions": dict(self.versions),
             "sentence": self.sentence(),
         }
-
-
-def _back(metric: str, value: float) -> float:
-    """The mean loss behind a metric."""
-    if metric == "rmse":
-        return value * value
-    return value if metric in ("mse", "mae") else 1.0 - value

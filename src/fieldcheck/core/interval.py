@@ -18,6 +18,11 @@ KINDS: dict[Kind, str] = {
 }
 
 
+Basis = Literal["random", "sequence", "model", "protected", "boundary"]
+"""What has to be true for it to hold: that items were drawn at random (and at every look), that a risk model is about
+right, that items which look safe fail no more often than their labels permit, or the last two, one for each end."""
+
+
 @dataclass(frozen=True)
 class Interval:
     """Bounds for the quantity that was estimated.
@@ -30,6 +35,8 @@ class Interval:
         False where the weights are so uneven that the bounds are shown for orientation only.
     note
         What the interval assumes, or why it cannot be trusted.
+    basis
+        The same for programs: no text is there to be matched.
     """
 
     low: float
@@ -39,6 +46,7 @@ class Interval:
     method: str = ""
     trusted: bool = True
     note: str = ""
+    basis: Basis = "model"
 
     @property
     def width(self) -> float:

@@ -59,6 +59,7 @@ class Registry(Generic[T]):
         return ((name, self[name]) for name in self)
 
     def __getitem__(self, name: str) -> type[T]:
+        name = self._proper(name)
         if name not in self._entries and name in self._outside:
             self._entries[name] = self._loaded(self._outside[name])
         if name not in self._entries:
@@ -69,6 +70,14 @@ class Registry(Generic[T]):
                 hint="; what each is: ".join(filter(None, [*close, self.hint])) if close else self.hint,
             )
         return self._entries[name]
+
+    def _proper(self, name: str) -> str:
+        """The name itself, also where it is written with underscores or as an entry says that it is ``also`` called."""
+        if name in self._entries or name in self._outside:
+            return name
+        also = {other: proper for proper, entry in self._entries.items() for other in getattr(entry, "also", ())}
+        spelled = name.replace("_", "-")
+        return spelled if spelled in self._entries else also.get(spelled, name)
 
     def _loaded(self, point: EntryPoint) -> type[T]:
         try:

@@ -1,16 +1,19 @@
-"""The items that a design chose, and the labels they got."""
+"""The items that a design chose, the labels they got, and what these say about every item of the pool."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
-from fieldcheck.core.errors import LabelError
+from fieldcheck.core.draws import Draws, draws_from
+from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
+
+D = TypeVar("D", bound=Draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +25,10 @@ class Sample:
         replacement; it is labelled once.
     estimator
         Name of the estimator that belongs to the design.
-    per_draw
-        By name, one value per draw (``probability``, ``stratum``, ...).
-    constants
-        By name, values of the whole design (``stratum_sizes``, ...).
+    draws
+        How they were drawn: what may be claimed follows from it.
     complete
         False when the design wants to see labels before it goes on (GBS).
-    prefix_valid
-        True when the first k draws are themselves a sample of this design with budget k.
     warnings
         What the user should know about this sample.
     frame
@@ -40,16 +39,33 @@ class Sample:
     population: int
     items: IntArray
     estimator: str
-    per_draw: Mapping[str, FloatArray] = field(default_factory=dict)
-    constants: Mapping[str, FloatArray] = field(default_factory=dict)
+    draws: Draws
     complete: bool = True
-    prefix_valid: bool = False
     warnings: tuple[str, ...] = ()
     frame: Frame | None = None
 
-    @property
-    def draws(self) -> int:
+    def __post_init__(self) -> None:
+        for name in self.draws.columns:
+            if len(getattr(self.draws, name)) != len(self.items):
+                raise SampleError(
+                    f"{len(getattr(self.draws, name))} values of '{name}' for {len(self.items)} draws",
+                    rule="one per draw, in draw order",
+                )
+
+    def __len__(self) -> int:
+        """Number of draws."""
         return len(self.items)
+
+    def drawn_as(self, *kinds: type[D]) -> D:
+        """The draws, which must be of one of these kinds."""
+        if not isinstance(self.draws, kinds):
+            raise SampleError(
+                f"an estimator for {' or '.join(kind.__name__ for kind in kinds)}, and these are "
+                f"{type(self.draws).__name__}",
+                rule="a sample is estimated by the chances it was drawn with",
+                hint=f"estimator '{self.estimator}', which belongs to the design",
+            )
+        return self.draws
 
     def to_label(self) -> IntArray:
         """The distinct items, in the order to label them."""
@@ -58,18 +74,11 @@ class Sample:
 
     def prefix(self, draws: int) -> Sample:
         """The first draws only."""
-        per_draw = {name: values[:draws] for name, values in self.per_draw.items()}
-        return replace(self, items=self.items[:draws], per_draw=per_draw)
+        return replace(self, items=self.items[:draws], draws=self.draws.part(slice(draws)))
 
     def without(self, lost: BoolArray) -> Sample:
-        """The sample without some draws whose labels will never come; what they were is kept among the constants."""
-        gone = {f"lost_{name}": values[lost] for name, values in self.per_draw.items()}
-        return replace(
-            self,
-            items=self.items[~lost],
-            per_draw={name: values[~lost] for name, values in self.per_draw.items()},
-            constants={**self.constants, **gone, "lost": self.items[lost].astype(np.float64)},
-        )
+        """The sample without some draws whose labels will never come."""
+        return replace(self, items=self.items[~lost], draws=self.draws.without(lost, self.items))
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for a JSON file."""
@@ -77,10 +86,8 @@ class Sample:
             "population": self.population,
             "items": self.items.tolist(),
             "estimator": self.estimator,
-            "per_draw": {name: values.tolist() for name, values in self.per_draw.items()},
-            "constants": {name: values.tolist() for name, values in self.constants.items()},
+            "draws": self.draws.as_record(),
             "complete": self.complete,
-            "prefix_valid": self.prefix_valid,
             "warnings": list(self.warnings),
         }
 
@@ -91,10 +98,8 @@ class Sample:
             population=int(record["population"]),
             items=np.asarray(record["items"], dtype=np.int64),
             estimator=str(record["estimator"]),
-            per_draw={name: np.asarray(v, dtype=np.float64) for name, v in record["per_draw"].items()},
-            constants={name: np.asarray(v, dtype=np.float64) for name, v in record["constants"].items()},
+            draws=draws_from(record["draws"]),
             complete=bool(record["complete"]),
-            prefix_valid=bool(record["prefix_valid"]),
             warnings=tuple(record["warnings"]),
         )
 
@@ -116,9 +121,9 @@ class Labelled:
     task: Task = "classification"
 
     def __post_init__(self) -> None:
-        if not len(self.losses) == len(self.failed) == self.sample.draws:
+        if not len(self.losses) == len(self.failed) == len(self.sample):
             raise LabelError(
-                f"{len(self.losses)} losses and {len(self.failed)} outcomes for {self.sample.draws} draws",
+                f"{len(self.losses)} losses and {len(self.failed)} outcomes for {len(self.sample)} draws",
                 rule="one label per draw, in draw order",
             )
         if not np.all(np.isfinite(self.losses)):
@@ -133,3 +138,23 @@ class Labelled:
     def failures(self) -> int:
         """Number of distinct failing items found."""
         return len(np.unique(self.sample.items[self.failed]))
+
+
+@dataclass(frozen=True, eq=False)
+class ItemFit:
+    """One value per item of the pool each. Parts of the pool, other metrics and other models follow from it.
+
+    expected
+        Predicted loss, after all labels.
+    spread
+        Variance of the loss around it, as the labels let expect.
+    chance
+        Probability that the item was drawn, and labelled.
+    optimism
+        How much farther off, in squares, the prediction is for items whose labels it has not seen; at least 1.
+    """
+
+    expected: FloatArray
+    spread: FloatArray
+    chance: FloatArray
+    optimism: float = 1.0

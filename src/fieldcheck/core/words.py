@@ -1,14 +1,36 @@
-"""Numbers in sentences."""
+"""Numbers in sentences, and texts of others as they can be shown."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with what it counts: ``1 label``, ``1,200 labels``; ``1 item waits``, where both forms are given."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+_UNSEEN = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f"  # controls other than tab and line feed: a terminal obeys them
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # directions: what is shown is not what is written
+    "\u2028\u2029\ud800-\udfff]"  # line ends of Unicode; lone surrogates, which no encoding has
+)
+
+
+def visible(text: str) -> str:
+    """The text with characters that a terminal would obey, or could not show, as ``\\x1b`` or ``\\u202e``."""
+    return _UNSEEN.sub(lambda found: _escaped(found[0]), text)
+
+
+def on_one_line(text: str) -> str:
+    """The same, with tabs and line ends as ``\\t`` and ``\\n``: for cells, names and ids."""
+    return visible(text).replace("\t", "\\t").replace("\n", "\\n")
+
+
+def _escaped(letter: str) -> str:
+    return f"\\x{ord(letter):02x}" if ord(letter) < 256 else f"\\u{ord(letter):04x}"
 
 
 MISSING = "–"
@@ -39,9 +61,16 @@ def fixed(value: float, decimals: int) -> str:
     return minus(f"{value:,.{decimals}f}") if math.isfinite(value) else _not_finite(value)
 
 
-def percent(share: float, decimals: int = 1) -> str:
-    """A share as a percentage."""
-    return fixed(100 * share, decimals) + " %" if math.isfinite(share) else _not_finite(share)
+def percent(share: float, decimals: int | None = None) -> str:
+    """A share as a percentage: with one decimal, or with two digits of what is missing to 100 %, or to 0 %."""
+    if not math.isfinite(share):
+        return _not_finite(share)
+    return fixed(100 * share, _decimals(share) if decimals is None else decimals) + " %"
+
+
+def _decimals(share: float) -> int:
+    rest = 100 * min(abs(share), abs(1 - share))
+    return 1 if rest < 1e-9 else min(max(1, 1 - math.floor(math.log10(rest))), 6)
 
 
 def count(value: int) -> str:

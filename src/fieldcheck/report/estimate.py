@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
-from fieldcheck.core.words import count, percent, short
+from fieldcheck.core.words import count
 from fieldcheck.report.blocks import Block, Headline, Section, sections_of
 from fieldcheck.report.page import page
 
@@ -77,8 +77,8 @@ def _bounds(estimate: Estimate) -> str:
 
 
 def written(estimate: Estimate, value: float) -> str:
-    """Accuracy as a percentage, errors as they are."""
-    return percent(value) if estimate.metric == "accuracy" else short(value, 4)
+    """A value of the estimate's metric."""
+    return estimate.scale.shown(value)
 
 
 def _chart(estimate: Estimate) -> IntervalChart:

@@ -1,10 +1,21 @@
-"""For contributors: what every design and estimator must pass, and assertions that say how often they err."""
+"""For contributors: what every registered thing must pass, and assertions that say how often they err."""
 
 from __future__ import annotations
 
+from fieldcheck.testing.auxiliary import check_auxiliary
 from fieldcheck.testing.cases import Case, cases, scattered
 from fieldcheck.testing.conformance import check_design, check_estimator
+from fieldcheck.testing.measures import check_measure
+from fieldcheck.testing.models import check_adapter, check_model
+from fieldcheck.testing.sources import check_input_source, check_pool_format
 from fieldcheck.testing.statistics import assert_covers, assert_frequencies, assert_unbiased
+from fieldcheck.testing.tomography import (
+    check_perturbation,
+    check_plan,
+    check_quality_score,
+    check_stopping_rule,
+    check_surrogate,
+)
 
 __all__ = [
     "Case",
@@ -12,7 +23,18 @@ __all__ = [
     "assert_frequencies",
     "assert_unbiased",
     "cases",
+    "check_adapter",
+    "check_auxiliary",
     "check_design",
     "check_estimator",
+    "check_input_source",
+    "check_measure",
+    "check_model",
+    "check_perturbation",
+    "check_plan",
+    "check_pool_format",
+    "check_quality_score",
+    "check_stopping_rule",
+    "check_surrogate",
     "scattered",
 ]

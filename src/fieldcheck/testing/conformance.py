@@ -18,6 +18,7 @@ import numpy as np
 from fieldcheck.accuracy import auxiliary, designs, estimators
 from fieldcheck.accuracy.designs.base import Design, spec
 from fieldcheck.accuracy.estimators.base import Estimator, MeanLoss
+from fieldcheck.core.draws import Draws
 from fieldcheck.core.errors import FieldcheckError, SampleError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import Registry
@@ -53,12 +54,12 @@ def check_estimator(estimator: Estimator | type[Estimator], labelled: Iterable[L
     """Raise AssertionError unless the estimator keeps its contract.
 
     labelled
-        Samples to try it on; left out, those of every registered design that carries what the estimator needs.
+        Samples to try it on; left out, those of every registered design that the estimator accepts.
     """
     made = estimator() if isinstance(estimator, type) else estimator
     _require(isinstance(made, Estimator), f"{made!r} lacks a part of the protocol Estimator")
-    tried = [one for one in (labelled or _labelled_samples()) if made.needs <= _carried(one.sample)]
-    _require(bool(tried), f"{made.name}: no sample carries {sorted(made.needs)}")
+    tried = [one for one in (labelled or _labelled_samples()) if isinstance(one.sample.draws, made.accepts)]
+    _require(bool(tried), f"{made.name}: no sample is drawn as {[kind.__name__ for kind in made.accepts]}")
     for one in tried:
         found = made.estimate(one, level=0.95)
         _check_mean_loss(found, where=made.name)
@@ -121,8 +122,8 @@ def _check_strangers(design: Design, case: Case, sample: Sample, *, where: str) 
     ]
     frame = case.frame(own, strangers)
     if hasattr(design, "auxiliary"):
-        replace(design, auxiliary=STRANGER).draw(frame, case.losses, budget=sample.draws, seed=1)  # type: ignore[type-var]
-    among = design.draw(frame, case.losses, budget=sample.draws, seed=1)
+        replace(design, auxiliary=STRANGER).draw(frame, case.losses, budget=len(sample), seed=1)  # type: ignore[type-var]
+    among = design.draw(frame, case.losses, budget=len(sample), seed=1)
     _require(_same(sample, among), f"{where}: looks at an auxiliary variable that it does not name")
     estimates = {repr(estimators.estimate(_label(one, case))) for one in (sample, among)}
     _require(len(estimates) == 1, f"{where}: is estimated with an auxiliary variable that it does not name")
@@ -130,18 +131,17 @@ def _check_strangers(design: Design, case: Case, sample: Sample, *, where: str) 
 
 def _check_form(sample: Sample, *, budget: int, size: int, where: str) -> None:
     _require(sample.complete, f"{where}: incomplete although all labels are known")
-    _require(sample.draws == budget, f"{where}: {sample.draws} draws")
+    _require(len(sample) == budget, f"{where}: {len(sample)} draws")
     _require(sample.population == size, f"{where}: population {sample.population}")
     _require(sample.items.dtype == np.int64, f"{where}: items are {sample.items.dtype}")
     _require(bool(np.all((sample.items >= 0) & (sample.items < size))), f"{where}: an item outside the pool")
-    for name, values in sample.per_draw.items():
-        _require(len(values) == budget, f"{where}: {len(values)} values of '{name}'")
-        _require(bool(np.all(np.isfinite(values))), f"{where}: '{name}' is not finite")
+    for name in sample.draws.columns:
+        _require(bool(np.all(np.isfinite(getattr(sample.draws, name)))), f"{where}: '{name}' is not finite")
 
 
 def _check_labels(design: Design, case: Case, sample: Sample, *, where: str) -> None:
     """Labels matter only for items that were drawn, and only when they are there."""
-    budget, missing = sample.draws, np.full(len(case.chi), np.nan)
+    budget, missing = len(sample), np.full(len(case.chi), np.nan)
     blind = _draw(design, case, None, budget=budget)
     _require(_same(blind, _draw(design, case, missing, budget=budget)), f"{where}: reads a missing label")
     _require(_begins(sample, blind), f"{where}: starts differently without labels")
@@ -196,13 +196,10 @@ def _same(one: Sample, other: Sample) -> bool:
 
 
 def _begins(longer: Sample, shorter: Sample) -> bool:
-    start = longer.prefix(shorter.draws)
-    alike = all(np.array_equal(start.per_draw[name], values) for name, values in shorter.per_draw.items())
+    start = longer.prefix(len(shorter))
+    columns = shorter.draws.columns
+    alike = all(np.array_equal(getattr(start.draws, name), getattr(shorter.draws, name)) for name in columns)
     return alike and bool(np.array_equal(start.items, shorter.items))
-
-
-def _carried(sample: Sample) -> set[str]:
-    return {*sample.per_draw, *sample.constants}
 
 
 def _labelled_samples() -> Iterable[Labelled]:
@@ -230,10 +227,10 @@ def _check_levels(estimator: Estimator, labelled: Labelled) -> None:
 
 
 def _check_refusal(estimator: Estimator, labelled: Labelled) -> None:
-    """Without what it needs it is refused, with an error that users understand."""
-    bare = Sample(labelled.sample.population, labelled.sample.items, labelled.sample.estimator)
+    """A sample that was drawn in another way is refused, with an error that users understand."""
+    bare = replace(labelled.sample, draws=Draws())
     own: Registry[Estimator] = estimators.registry
-    if not estimator.needs or estimator.name not in own:
+    if Draws in estimator.accepts or estimator.name not in own:
         return
     try:
         estimators.estimate(Labelled(bare, labelled.losses, labelled.failed), estimator=estimator.name)
@@ -241,4 +238,4 @@ def _check_refusal(estimator: Estimator, labelled: Labelled) -> None:
         return
     except FieldcheckError as error:
         raise AssertionError(f"{estimator.name}: refuses a bare sample with {type(error).__name__}") from error
-    raise AssertionError(f"{estimator.name}: accepts a sample that lacks {sorted(estimator.needs)}")
+    raise AssertionError(f"{estimator.name}: accepts a sample of which nothing is known")

@@ -1,24 +1,27 @@
-"""The server of the labelling page."""
+"""The server: the page for people who label, and the desk of the lead."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, StreamingResponse
+from fastapi.responses import FileResponse, RedirectResponse, StreamingResponse
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError, StoreError
 from fieldcheck.web import requests
 from fieldcheck.web.assets import asset, page
-from fieldcheck.web.guard import LOOPBACK, Guard, cookie_name, knows, same
-from fieldcheck.web.labelling import Desk, ElsewhereError, answers_for
-from fieldcheck.web.live_estimate import Watch
+from fieldcheck.web.guard import LOOPBACK, Guard
+from fieldcheck.web.labelling import ElsewhereError, Labelling, OtherPersonError, answers_for
+from fieldcheck.web.refusal import RefusedError, error_answer
+from fieldcheck.web.sign_in import Person, SignIn
+from fieldcheck.web.snapshot import desk_json
+from fieldcheck.web.watch import Watch
 
 LOOK = 0.25
 """Seconds between two looks for something to push."""
@@ -28,7 +31,7 @@ HEARTBEAT = 15.0
 """Seconds after which a silent connection is kept alive."""
 
 
-STATUS = {StoreError: 503, ElsewhereError: 421}
+STATUS = {StoreError: 503, ElsewhereError: 421, OtherPersonError: 401}
 """Errors after which the page keeps what it could not deliver. Others are final: what does not fit never will."""
 
 
@@ -39,49 +42,70 @@ def create_app(
     campaign: Campaign,
     *,
     token: str | None = None,
+    lead: str = "",
     hosts: Sequence[str] = LOOPBACK,
     answers: str | None = None,
-    show_prediction: bool = False,
+    show_predictions: bool = False,
 ) -> FastAPI:
-    """The page for one campaign and what it talks to.
+    """The pages for one campaign and what they talk to.
 
     token
-        What a visitor must know, where others can reach the server.
+        The lead's, where others can reach the server; without one, whoever asks without a link leads.
+    lead
+        The lead's name, under which the lead labels, too. Left out, the page asks for it where nobody signs in.
     hosts
         Names under which it answers.
     answers
         ``classes`` or ``right-wrong``; by default classes where the pool names them.
-    show_prediction
-        Whether the page begins with the model's prediction shown; it biases those who label.
+    show_predictions
+        Whether people who label see what the model said; it biases them.
     """
-    desk = Desk(campaign, answers=answers_for(campaign, answers), show_prediction=show_prediction)
+    sign_in = SignIn(campaign, token=token, lead=lead)
+    labelling = Labelling(
+        campaign, answers=answers_for(campaign, answers), name=sign_in.campaign, show_predictions=show_predictions
+    )
+    desk = Watch(campaign, desk_json)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=_watching)
-    app.state.desk = desk
-    app.add_middleware(Guard, hosts=frozenset(name.lower().strip("[]") for name in hosts), token=token)
-    _add_pages(app, token)
-    _add_work(app, desk)
-    _add_live(app, desk)
+    app.state.watches = (labelling.progress, desk)
+    app.state.campaign = sign_in.campaign
+    app.add_middleware(Guard, hosts=frozenset(name.lower().strip("[]") for name in hosts), sign_in=sign_in)
+    _add_pages(app, sign_in)
+    app.include_router(_for_all(labelling, sign_in))
+    app.include_router(_for_the_lead(desk, sign_in))
     _add_errors(app)
     return app
 
 
 @asynccontextmanager
 async def _watching(app: FastAPI) -> AsyncIterator[None]:
-    watch: Watch = app.state.desk.watch
-    watch.begin()
+    for watch in app.state.watches:
+        watch.begin()
     yield
-    await asyncio.to_thread(watch.end)
+    for watch in app.state.watches:
+        await asyncio.to_thread(watch.end)
 
 
-def _add_pages(app: FastAPI, token: str | None) -> None:
+def _person(request: Request) -> Person:
+    found: Person = request.scope["person"]
+    return found
+
+
+def _check_lead(request: Request) -> None:
+    if _person(request).role != "lead":
+        raise RefusedError(403, "this is for the lead", hint="open the lead's link")
+
+
+Whoever = Annotated[Person, Depends(_person)]
+
+
+def _add_pages(app: FastAPI, sign_in: SignIn) -> None:
     @app.get("/")
-    def index(request: Request) -> Response:
-        given = request.query_params.get("token")
-        if given is not None:
-            return _signed_in(request, given, token)
-        # A browser that followed a link from another site does not send the cookie with this very request, but it
-        # does with those of the page: so the page, which holds nothing of the campaign, is sent in any case.
-        return Response(page(), 200 if knows(request, token) else 401, media_type="text/html")
+    async def labelling(request: Request) -> Response:
+        return await _page(request, "label.html", sign_in)
+
+    @app.get("/desk")
+    async def desk(request: Request) -> Response:
+        return await _page(request, "desk.html", sign_in)
 
     @app.get("/assets/{name}")
     def assets(name: str) -> Response:
@@ -91,12 +115,21 @@ def _add_pages(app: FastAPI, token: str | None) -> None:
         return Response(found.data, media_type=found.media)
 
 
-def _signed_in(request: Request, given: str, token: str | None) -> Response:
+async def _page(request: Request, name: str, sign_in: SignIn) -> Response:
+    token = request.query_params.get("token")
+    if token is not None:
+        return await _signed_in(request, token, sign_in)
+    # A browser that followed a link from another site does not send the cookie with this very request, but it
+    # does with those of the page: so the page, which holds nothing of the campaign, is sent in any case.
+    return Response(page(name), 401 if request.scope["person"] is None else 200, media_type="text/html")
+
+
+async def _signed_in(request: Request, token: str, sign_in: SignIn) -> Response:
     """The token out of the address and into a cookie."""
-    answer = RedirectResponse("/", 303)
-    if token is not None and same(given, token):
+    answer = RedirectResponse(request.scope["path"].rpartition("/")[2] or "./", 303)
+    if await sign_in.holder(request, token) is not None:
         answer.set_cookie(
-            cookie_name(token),
+            sign_in.cookie,
             token,
             max_age=MONTH,
             httponly=True,
@@ -106,69 +139,80 @@ def _signed_in(request: Request, given: str, token: str | None) -> Response:
     return answer
 
 
-def _add_work(app: FastAPI, desk: Desk) -> None:
-    @app.get("/api/campaign")
-    def about() -> dict[str, Any]:
-        return desk.about()
+def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
+    """What people who label may ask for; so may the lead."""
+    router = APIRouter()
 
-    @app.post("/api/next")
-    def next_items(asked: requests.Next) -> dict[str, Any]:
-        return desk.next(asked)
+    @router.get("/api/campaign")
+    def about(person: Whoever) -> dict[str, Any]:
+        return labelling.about(person)
 
-    @app.post("/api/label")
-    def label(asked: requests.Label) -> dict[str, Any]:
-        return desk.label(asked)
+    @router.post("/api/next")
+    def next_items(asked: requests.Next, person: Whoever) -> dict[str, Any]:
+        return labelling.next(asked, person)
 
-    @app.post("/api/skip")
-    def skip(asked: requests.Skip) -> dict[str, Any]:
-        return desk.skip(asked)
+    @router.post("/api/label")
+    def label(asked: requests.Label, person: Whoever) -> dict[str, Any]:
+        return labelling.label(asked, person)
 
-    @app.post("/api/flag")
-    def flag(asked: requests.Flag) -> dict[str, Any]:
-        return desk.flag(asked)
+    @router.post("/api/skip")
+    def skip(asked: requests.Skip, person: Whoever) -> dict[str, Any]:
+        return labelling.skip(asked, person)
 
-    @app.post("/api/undo")
-    def undo(asked: requests.Undo) -> dict[str, Any]:
-        return desk.undo(asked)
+    @router.post("/api/flag")
+    def flag(asked: requests.Flag, person: Whoever) -> dict[str, Any]:
+        return labelling.flag(asked, person)
 
-    @app.post("/api/release")
-    def release(asked: requests.Release) -> dict[str, Any]:
-        return desk.release(asked)
+    @router.post("/api/undo")
+    def undo(asked: requests.Undo, person: Whoever) -> dict[str, Any]:
+        return labelling.undo(asked, person)
 
+    @router.post("/api/release")
+    def release(asked: requests.Release, person: Whoever) -> dict[str, Any]:
+        return labelling.release(asked, person)
 
-def _add_live(app: FastAPI, desk: Desk) -> None:
-    @app.get("/api/state")
-    def state() -> Response:
-        return Response(desk.watch.latest().state, media_type="application/json")
-
-    @app.get("/api/failures")
-    def failures() -> Response:
-        return Response(desk.watch.latest().gallery, media_type="application/json")
-
-    @app.get("/api/events")
-    async def events() -> StreamingResponse:
-        return StreamingResponse(_pushed(desk), media_type="text/event-stream")
-
-    @app.get("/items/{position}")
+    @router.get("/items/{position}")
     def item(position: int) -> Response:
-        if not 0 <= position < len(desk.campaign.pool) or not desk.is_drawn(position):
+        if not 0 <= position < len(labelling.campaign.pool) or not labelling.is_drawn(position):
             raise HTTPException(404, "no such item")
-        content = desk.content(position)
+        content = labelling.content(position)
         if content.kind != "image":
             raise HTTPException(404, "this item has no picture")
         if content.path is not None:
             return FileResponse(content.path, media_type=content.media)
         return Response(content.data, media_type=content.media)
 
+    _add_news(router, "/api/progress", labelling.progress, sign_in.is_valid)
+    return router
 
-async def _pushed(desk: Desk) -> AsyncIterator[str]:
-    """Every new snapshot as a server-sent event, until the visitor leaves or the server stops."""
+
+def _for_the_lead(desk: Watch, sign_in: SignIn) -> APIRouter:
+    """What only the lead may ask for: a route that is added here is refused to others."""
+    router = APIRouter(prefix="/api/desk", dependencies=[Depends(_check_lead)])
+    _add_news(router, "/state", desk, sign_in.is_valid)
+    return router
+
+
+def _add_news(router: APIRouter, path: str, watch: Watch, is_valid: Callable[[Person], bool]) -> None:
+    """A snapshot, to be asked for at ``path``, and pushed at ``path/events``."""
+
+    @router.get(path)
+    def latest() -> Response:
+        return Response(watch.latest().text, media_type="application/json")
+
+    @router.get(f"{path}/events")
+    async def events(person: Whoever) -> StreamingResponse:
+        return StreamingResponse(_pushed(watch, lambda: is_valid(person)), media_type="text/event-stream")
+
+
+async def _pushed(watch: Watch, is_valid: Callable[[], bool]) -> AsyncIterator[str]:
+    """Every new snapshot as a server-sent event, until the visitor leaves or may not stay, or the server stops."""
     number, silent = -1, 0.0
-    while not desk.watch.ended:
-        snapshot = desk.watch.newer(number)
+    while not watch.ended and is_valid():
+        snapshot = watch.newer(number)
         if snapshot is not None:
             number, silent = snapshot.number, 0.0
-            yield f"event: state\ndata: {snapshot.state}\n\n"
+            yield f"event: state\ndata: {snapshot.text}\n\n"
         elif silent >= HEARTBEAT:
             silent = 0.0
             yield ": still here\n\n"
@@ -178,20 +222,20 @@ async def _pushed(desk: Desk) -> AsyncIterator[str]:
 
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(FieldcheckError)
-    def ours(request: Request, error: FieldcheckError) -> JSONResponse:
+    def ours(request: Request, error: FieldcheckError) -> Response:
         status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 409)
-        return _error(status, error.problem, rule=error.rule, hint=error.hint)
+        return error_answer(status, error.problem, rule=error.rule, hint=error.hint)
+
+    @app.exception_handler(RefusedError)
+    def refused(request: Request, error: RefusedError) -> Response:
+        return error_answer(error.status, error.problem, hint=error.hint, headers=error.headers)
 
     @app.exception_handler(RequestValidationError)
-    def misshapen(request: Request, error: RequestValidationError) -> JSONResponse:
+    def misshapen(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
-        return _error(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+        return error_answer(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
 
     @app.exception_handler(StarletteHTTPException)
-    def plain(request: Request, error: StarletteHTTPException) -> JSONResponse:
-        return _error(error.status_code, str(error.detail))
-
-
-def _error(status: int, problem: str, *, rule: str = "", hint: str = "") -> JSONResponse:
-    return JSONResponse({"error": {"problem": problem, "rule": rule, "hint": hint}}, status)
+    def plain(request: Request, error: StarletteHTTPException) -> Response:
+        return error_answer(error.status_code, str(error.detail))

@@ -20,9 +20,9 @@ class Asset:
     media: str
 
 
-def page() -> bytes:
-    """The page itself: it holds nothing of a campaign."""
-    return (files("fieldcheck.web") / "static" / "index.html").read_bytes()
+def page(name: str) -> bytes:
+    """A page itself: it holds nothing of a campaign."""
+    return (files("fieldcheck.web") / "static" / name).read_bytes()
 
 
 def asset(name: str) -> Asset | None:

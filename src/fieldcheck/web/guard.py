@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -13,6 +11,9 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
+
+from fieldcheck.web.refusal import RefusedError, error_answer
+from fieldcheck.web.sign_in import Person, SignIn
 
 log = logging.getLogger("fieldcheck.web")
 
@@ -42,11 +43,19 @@ SLOWEST_BODY = 10.0
 """Seconds in which a body must have come."""
 
 
+CLOSE = {"connection": "close"}
+"""Where the rest of a body is not wanted any more: a connection on which it dribbled in would never end."""
+
+
 READING = frozenset({"GET", "HEAD"})
 
 
-OPEN_PATHS = ("/assets/",)
-"""What is the same for everybody and holds nothing of a campaign."""
+PAGES = ("/", "/desk")
+"""The pages. They hold nothing of a campaign."""
+
+
+ASSETS = "/assets/"
+"""Files of the pages, likewise."""
 
 
 HEADERS = {
@@ -62,14 +71,6 @@ HEADERS = {
 }
 
 
-class RefusedError(Exception):
-    """Why a request is not looked at."""
-
-    def __init__(self, status: int, problem: str, *, hint: str = "") -> None:
-        super().__init__(problem)
-        self.status, self.problem, self.hint = status, problem, hint
-
-
 FAILED = RefusedError(500, "the server failed; this request was not carried out", hint="see its messages")
 
 
@@ -80,14 +81,14 @@ class Guard:
     hosts
         Names under which the server may be asked. Another name in the Host header is a site that has pointed its own
         name at this machine (DNS rebinding), and would be allowed to read the answers.
-    token
-        What a visitor must know; None where the machine itself is the fence. It comes as a cookie, which the link
-        with the token sets, or as a bearer token.
+    sign_in
+        Says who asks: by a cookie, which the link with the token sets, or by a bearer token. Whoever it is, is put into
+        the scope as ``person``.
     """
 
     app: App
     hosts: frozenset[str]
-    token: str | None = None
+    sign_in: SignIn
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -100,24 +101,31 @@ class Guard:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             self._check(HTTPConnection(scope))
+            scope["person"] = await self._person(HTTPConnection(scope))
             body = b"" if scope["method"] in READING else await _body(HTTPConnection(scope), receive)
             await self.app(scope, _replayed(body, receive), send)
         except RefusedError as refused:
-            await _answer(refused)(scope, receive, send)
+            await _refusal(refused)(scope, receive, send)
         except Exception:
             # Here and not in the application, so that this answer, too, has its headers.
             log.exception("%s %s failed", scope["method"], scope["path"])
-            await _answer(FAILED)(scope, receive, send)
+            await _refusal(FAILED)(scope, receive, send)
 
     def _check(self, request: HTTPConnection) -> None:
         self._check_host(request.headers.get("host", ""))
         _check_origin(request)
         if request.scope["method"] not in READING:
             _check_json(request.headers.get("content-type", ""))
-        # Without its cookie the page still comes, empty, with status 401: see `pages`.
+
+    async def _person(self, request: HTTPConnection) -> Person | None:
+        """Who asks. Without a valid token the pages still come, empty, with status 401; nothing else does."""
         path = request.scope["path"]
-        if path != "/" and not path.startswith(OPEN_PATHS) and not knows(request, self.token):
-            raise RefusedError(401, "no token, or a wrong one", hint="open the link that `fieldcheck label` printed")
+        if path.startswith(ASSETS):
+            return None
+        found = await self.sign_in.person(request)
+        if found is None and path not in PAGES:
+            raise RefusedError(401, "this needs your own link, and one that is valid", hint="ask for a new link")
+        return found
 
     def _check_host(self, host: str) -> None:
         if host_name(host) not in self.hosts:
@@ -126,26 +134,8 @@ class Guard:
             )
 
 
-def knows(request: HTTPConnection, token: str | None) -> bool:
-    """Whether whoever asks has the token."""
-    if token is None:
-        return True
-    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-    return any(same(given, token) for given in (request.cookies.get(cookie_name(token), ""), bearer))
-
-
-def _answer(refused: RefusedError) -> JSONResponse:
-    return JSONResponse({"error": {"problem": refused.problem, "rule": "", "hint": refused.hint}}, refused.status)
-
-
-def same(one: str, other: str) -> bool:
-    """Equality that takes as long for a near miss as for any other."""
-    return hmac.compare_digest(one.encode(), other.encode())
-
-
-def cookie_name(token: str) -> str:
-    """Its own for every token: cookies do not know ports, and two campaigns on one machine must not share one."""
-    return "fieldcheck_" + hashlib.sha256(token.encode()).hexdigest()[:12]
+def _refusal(refused: RefusedError) -> JSONResponse:
+    return error_answer(refused.status, refused.problem, hint=refused.hint, headers=refused.headers)
 
 
 def host_name(host: str) -> str:
@@ -158,7 +148,7 @@ def host_name(host: str) -> str:
 
 def _check_origin(request: HTTPConnection) -> None:
     site = request.headers.get("sec-fetch-site", "none")
-    navigates = request.scope["method"] in READING and request.scope["path"] == "/"
+    navigates = request.scope["method"] in READING and request.scope["path"] in PAGES
     if not navigates and site not in ("same-origin", "none"):
         raise RefusedError(403, "another site asked for this")
     origin = request.headers.get("origin")
@@ -179,7 +169,7 @@ async def _body(request: HTTPConnection, receive: Receive) -> bytes:
     try:
         return await asyncio.wait_for(_read(receive), SLOWEST_BODY)
     except TimeoutError:
-        raise RefusedError(408, "the request did not arrive in time") from None
+        raise RefusedError(408, "the request did not arrive in time", headers=CLOSE) from None
 
 
 async def _read(receive: Receive) -> bytes:
@@ -197,7 +187,7 @@ async def _read(receive: Receive) -> bytes:
 
 
 def _too_large() -> RefusedError:
-    return RefusedError(413, f"the request is larger than {LARGEST_BODY // 1024} KB")
+    return RefusedError(413, f"the request is larger than {LARGEST_BODY // 1024} KB", headers=CLOSE)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

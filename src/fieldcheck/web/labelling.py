@@ -1,10 +1,8 @@
-"""A campaign that several people work on through one server."""
+"""What people who label may ask for and send. Nothing here tells what the model said, unless the lead wants it told."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-from collections.abc import Callable
 from typing import Any, Literal
 
 from fieldcheck.campaign.campaign import Campaign
@@ -12,8 +10,9 @@ from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError, FieldcheckError, LabelError
 from fieldcheck.web import requests
-from fieldcheck.web.live_estimate import Watch
-from fieldcheck.web.snapshot import content_json
+from fieldcheck.web.sign_in import Person
+from fieldcheck.web.snapshot import content_json, progress_json
+from fieldcheck.web.watch import Watch
 
 Answers = Literal["classes", "right-wrong", "number"]
 
@@ -22,22 +21,25 @@ class ElsewhereError(CampaignError):
     """Something for another campaign, which was served at this address before."""
 
 
-class Desk:
-    """What the page may ask for, by as many people at once as there are.
+class OtherPersonError(CampaignError):
+    """Something by another person than the one who is signed in."""
 
-    The campaign itself sees to it that one change comes after the other. The estimate is made by ``watch``, in its own
-    thread: a label is acknowledged as soon as it is stored, whatever an estimate takes.
+
+class Labelling:
+    """What the labelling page may ask for, by as many people at once as there are.
+
+    The campaign itself sees to it that one change comes after the other.
     """
 
-    def __init__(self, campaign: Campaign, *, answers: Answers, show_prediction: bool = False) -> None:
+    def __init__(self, campaign: Campaign, *, answers: Answers, name: str, show_predictions: bool = False) -> None:
         self.campaign = campaign
         self.answers = answers
-        self.show_prediction = show_prediction
-        self.watch = Watch(campaign)
-        self.name = identity(campaign)
+        self.name = name
+        self.show_predictions = show_predictions
+        self.progress = Watch(campaign, progress_json)
         self.content(0)  # so that items which cannot be read are told at once
 
-    def about(self) -> dict[str, Any]:
+    def about(self, person: Person) -> dict[str, Any]:
         """What the page needs to know once."""
         settings, pool = self.campaign.settings, self.campaign.pool
         return {
@@ -45,23 +47,23 @@ class Desk:
             "title": settings.title or pool.name,
             "answers": self.answers,
             "classes": list(self.campaign.state.classes) if self.answers == "classes" else [],
-            "has_predictions": pool.predictions is not None,
-            "show_prediction": self.show_prediction,
             "labels_per_item": settings.labels_per_item,
+            "person": person.name,
+            "role": person.role,
         }
 
-    def next(self, asked: requests.Next) -> dict[str, Any]:
-        """Items for somebody, leased to them; where there are none, why."""
-        self._check(asked)
-        ids = self.campaign.ask(asked.by, n=asked.n)
-        shown = asked.prediction or self.answers == "right-wrong"
-        items = [self._item(name, with_prediction=shown) for name in ids]
+    def next(self, asked: requests.Next, person: Person) -> dict[str, Any]:
+        """Items for a person, leased to them; where there are none, why."""
+        ids = self.campaign.ask(self._by(asked, person), n=asked.n)
+        items = [self._item(name) for name in ids]
         return {"items": items, **({"why": ""} if items else self._nothing())}
 
-    def _item(self, name: str, *, with_prediction: bool) -> dict[str, Any]:
+    def _item(self, name: str) -> dict[str, Any]:
         position = self.campaign.state.items[name].position
-        prediction = self._prediction(position) if with_prediction else None
-        return {**content_json(self.content(position), position), "prediction": prediction}
+        # Whether the model is right can only be asked of people who are told what it said.
+        told = self.show_predictions or self.answers == "right-wrong"
+        said = {"prediction": self._prediction(position)} if told else {}
+        return {**content_json(self.content(position), position), **said}
 
     def _nothing(self) -> dict[str, Any]:
         """Why there is nothing to label; ``others``: what is left waits for people who have not said anything yet."""
@@ -75,24 +77,24 @@ class Desk:
         said = self.campaign.view.prediction_of(position)
         return f"{said:.6g}" if isinstance(said, float) else said
 
-    def label(self, asked: requests.Label) -> dict[str, Any]:
-        return self._done(lambda: self.campaign.tell(asked.item, asked.label, by=asked.by, key=asked.key), asked)
+    def label(self, asked: requests.Label, person: Person) -> dict[str, Any]:
+        return self._done(self.campaign.tell(asked.item, asked.label, by=self._by(asked, person), key=asked.key))
 
-    def skip(self, asked: requests.Skip) -> dict[str, Any]:
-        return self._done(lambda: self.campaign.skip(asked.item, asked.reason, by=asked.by, key=asked.key), asked)
+    def skip(self, asked: requests.Skip, person: Person) -> dict[str, Any]:
+        return self._done(self.campaign.skip(asked.item, asked.reason, by=self._by(asked, person), key=asked.key))
 
-    def flag(self, asked: requests.Flag) -> dict[str, Any]:
-        return self._done(lambda: self.campaign.flag(asked.item, asked.note, by=asked.by, key=asked.key), asked)
+    def flag(self, asked: requests.Flag, person: Person) -> dict[str, Any]:
+        return self._done(self.campaign.flag(asked.item, asked.note, by=self._by(asked, person), key=asked.key))
 
-    def undo(self, asked: requests.Undo) -> dict[str, Any]:
-        return self._done(lambda: self.campaign.retract(asked.item, by=asked.by, key=asked.key), asked)
+    def undo(self, asked: requests.Undo, person: Person) -> dict[str, Any]:
+        return self._done(self.campaign.retract(asked.item, by=self._by(asked, person), key=asked.key))
 
-    def release(self, asked: requests.Release) -> dict[str, Any]:
+    def release(self, asked: requests.Release, person: Person) -> dict[str, Any]:
         """Give items back; one that is not theirs any more is nobody's trouble."""
-        self._check(asked)
+        by = self._by(asked, person)
         for item in asked.items:
             with contextlib.suppress(CampaignError, LabelError):
-                self.campaign.release(item, by=asked.by)
+                self.campaign.release(item, by=by)
         return {"released": True}
 
     def content(self, position: int) -> Content:
@@ -103,25 +105,39 @@ class Desk:
         """Whether an item is anybody's business."""
         return self.campaign.pool.id_of(position) in self.campaign.state.items
 
-    def _done(self, act: Callable[[], Event], asked: requests.Act) -> dict[str, Any]:
-        """Do it, and say so once it is stored."""
-        self._check(asked)
-        event = act()
-        self.watch.changed()
+    def _done(self, event: Event) -> dict[str, Any]:
+        """Said once it is stored."""
+        self.progress.changed()
         return {"saved": True, "number": event.number}
 
-    def _check(self, asked: requests.PageRequest) -> None:
+    def _by(self, asked: requests.PageRequest, person: Person) -> str:
+        """Whose doing it is: whoever is signed in. A page that was opened by another person is told so."""
         if asked.campaign != self.name:
             raise ElsewhereError(
                 "this page belongs to another campaign",
                 rule="labels go to the campaign whose items were shown",
                 hint="load the page again",
             )
+        return _signed_in(asked.by, person.name) if person.name else self._declared(asked.by)
+
+    def _declared(self, name: str | None) -> str:
+        """Alone on one machine, a person's name is what they say it is, unless it is that of a person with a link."""
+        if not name:
+            raise CampaignError("a label without a name", rule="every label has a name", hint="say who labels")
+        state = self.campaign.state
+        if state.invited.get(state.person(name)):
+            raise CampaignError(f"'{name}' has a link of their own", rule="one name, one person", hint="another name")
+        return name
 
 
-def identity(campaign: Campaign) -> str:
-    """A short name that no other campaign has."""
-    return hashlib.sha256(campaign.log.events()[0].key.encode()).hexdigest()[:16]
+def _signed_in(claimed: str | None, name: str) -> str:
+    if claimed not in (None, name):
+        raise OtherPersonError(
+            f"this page is that of {claimed}, and {name} is signed in",
+            rule="a label is of the person who gave it",
+            hint=f"load the page again, or open the link of {claimed}",
+        )
+    return name
 
 
 def answers_for(campaign: Campaign, wanted: str | None) -> Answers:
@@ -132,9 +148,7 @@ def answers_for(campaign: Campaign, wanted: str | None) -> Answers:
         return "number"
     if wanted == "right-wrong" and len(campaign.view.question.pools) > 1:
         raise FieldcheckError(
-            "--as right-wrong for several models",
-            rule="a label is to serve all of them: the true class",
-            hint="no --as",
+            "--as right-wrong for several models", rule="a label is to serve all of them", hint="leave out --as"
         )
     if wanted == "right-wrong" or (wanted is None and not campaign.settings.classes):
         return "right-wrong"

@@ -31,19 +31,20 @@ class PageRequest(BaseModel):
 
     campaign
         A page that was left open may find another campaign at the same address: its labels must not end up there.
+    by
+        Where people sign in, it must be the one who did: a page may have been opened by another person before.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     campaign: str
-    by: Name
+    by: Name | None = None
 
 
 class Next(PageRequest):
-    """Ask for items; ``prediction`` asks for what the model said about them, too."""
+    """Ask for items."""
 
     n: Annotated[int, Field(ge=1, le=50)] = 1
-    prediction: bool = False
 
 
 class Act(PageRequest):

@@ -1,24 +1,29 @@
-"""Run the labelling page."""
+"""Run the server, and say who may come."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
-import secrets
+import shlex
+import signal
 import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
 
 from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.people import new_token, spelt
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.words import counted, visible
 from fieldcheck.web.app import create_app
+from fieldcheck.web.connection import Connection
 from fieldcheck.web.guard import LOOPBACK
 
 PORT = 8765
@@ -31,41 +36,59 @@ KEPT = 60
 """Seconds for which a connection is kept while somebody thinks."""
 
 
+LEAD = "lead"
+"""Name of a lead who gives none, where people sign in."""
+
+
 EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts the server, and only with a token
 
 
 def _say(text: str) -> None:
     """At once: whoever started the server through a pipe waits for its address."""
-    print(text, flush=True)
+    print(visible(text), flush=True)  # noqa: T201 -- the server has no other face
 
 
 class _Server(uvicorn.Server):
     """A server that lets go of those who listen for news when it is stopped: they would keep it waiting."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.config.app.state.desk.watch.let_go()  # type: ignore[union-attr]
+        for watch in self.config.app.state.watches:  # type: ignore[union-attr]
+            watch.let_go()
         await super().shutdown(sockets)
 
 
-def serve(
+class PortInUseError(FieldcheckError):
+    """Another server listens there."""
+
+
+def serve(  # noqa: PLR0913 -- one parameter per option of the verb
     storage: str | Path,
     *,
     host: str = "127.0.0.1",
     port: int = PORT,
     token: str | None = None,
+    by: str = "",
+    invite: Sequence[str] = (),
+    address: str = "",
     pool: str | Path | None = None,
     hosts: Sequence[str] = (),
     answers: str | None = None,
-    show_prediction: bool = False,
+    show_predictions: bool = False,
     open_browser: bool = False,
     tell: Callable[[str], None] = _say,
 ) -> None:
-    """Serve the page of a campaign until it is interrupted.
+    """Serve the pages of a campaign until it is interrupted.
 
     host, port
         Where to listen; this machine only, unless another address is given. Port 0 takes any that is free.
     token
-        What visitors must know. Made up where others can reach the server and none is given.
+        The lead's. Made up where others can reach the server, or were invited, and none is given.
+    by
+        The lead's name.
+    invite
+        People who get a link of their own; where a server listens at the port already, it is one for that server.
+    address
+        How people reach the server, where that is not the host and the port: ``https://label.example.org/pool-7``.
     hosts
         Further names under which the server may be asked, of a proxy in front of it.
     tell
@@ -73,29 +96,96 @@ def serve(
     """
     # The estimate is made in a thread of its own: a label must not wait 5 ms for each of its turns.
     sys.setswitchinterval(0.0005)
-    local = host in LOOPBACK
-    token = _checked(token, needed=not local)
-    with Campaign.open(storage, pool=pool) as campaign, _bound(host, port) as listener:
+    names = (*LOOPBACK, *names_of(host), *hosts, *_names_in(address))
+    with Campaign.open(storage, pool=pool) as campaign:
         campaign.log.check_writable()
-        app = create_app(
-            campaign,
-            token=token,
-            hosts=(*LOOPBACK, *names_of(host), *hosts),
-            answers=answers,
-            show_prediction=show_prediction,
+        try:
+            listener = _bound(host, port)
+        except PortInUseError as error:
+            if not invite:
+                raise
+            _tell_links(tell, campaign, address or _address(host, port), _invited(campaign, invite, lead=by))
+            tell(f"{error.problem}: the links are for the server there, if it serves this campaign")
+            return
+        with listener:
+            token = _checked(token, needed=host not in LOOPBACK or bool(invite or campaign.state.invited))
+            links = _invited(campaign, invite, lead=by)
+            app = create_app(
+                campaign,
+                token=token,
+                lead=by or (LEAD if token else ""),
+                hosts=names,
+                answers=answers,
+                show_predictions=show_predictions,
+            )
+            shown = address or _address(host, listener.getsockname()[1])
+            own = _link(shown, token) if token else shown
+            tell(f"{'lead' if token else 'label'} at {own}")
+            _tell_links(tell, campaign, shown, links)
+            tell("Ctrl-C stops the server; every label that the page shows as saved is kept")
+            _run(app, listener, browse=own if open_browser else "")
+        saved = sum(campaign.progress().annotators.values())
+    tell(f"stopped; {counted(saved, 'label')} saved in {campaign.place}")
+
+
+def _run(app: FastAPI, listener: socket.socket, *, browse: str) -> None:
+    if browse:
+        threading.Thread(target=webbrowser.open, args=[browse], daemon=True).start()
+    with _ended_by_signal():
+        _Server(_config(app)).run(sockets=[listener])
+
+
+def _invited(campaign: Campaign, names: Sequence[str], *, lead: str) -> Mapping[str, str]:
+    """Tokens by name; nobody gets the lead's name, or the lead that of a person with a link."""
+    state, lead = campaign.state, lead or LEAD
+    taken = {state.person(name) for name in names} | {name for name, digest in state.invited.items() if digest}
+    if spelt(lead, taken) in taken:
+        raise FieldcheckError(f"'{lead}' is the lead", rule="one name, one person", hint="--by NAME for the lead")
+    return campaign.invite(names) if names else {}
+
+
+def _tell_links(tell: Callable[[str], None], campaign: Campaign, address: str, tokens: Mapping[str, str]) -> None:
+    for name, token in tokens.items():
+        tell(f"{name}: {_link(address, token)}")
+    if tokens:
+        end = f"fieldcheck label {shlex.quote(campaign.place)} --revoke NAME"
+        tell(f"each link is one person's: whoever has it labels in that name. {end} ends it")
+
+
+def _link(address: str, token: str) -> str:
+    return f"{address.rstrip('/')}/?token={token}"
+
+
+def _names_in(address: str) -> tuple[str, ...]:
+    """The name in an address that people use."""
+    if not address:
+        return ()
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise FieldcheckError(
+            f"--address {address}", rule="how people reach the server", hint="https://label.example.org/pool-7"
         )
-        address = _address(host, listener.getsockname()[1], token)
-        tell(f"label at {address}")
-        tell("Ctrl-C stops the server; every label that the page shows as saved is kept")
-        if open_browser:
-            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-        with contextlib.suppress(KeyboardInterrupt):
-            _Server(_config(app)).run(sockets=[listener])
+    return (parts.hostname,)
+
+
+@contextlib.contextmanager
+def _ended_by_signal() -> Iterator[None]:
+    """SIGTERM ends like Ctrl-C: the campaign is closed, and it is said what was saved."""
+    with contextlib.suppress(KeyboardInterrupt):
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _config(app: FastAPI) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=Connection,
         log_level="warning",
         access_log=False,  # it would write down tokens
         server_header=False,
@@ -106,7 +196,7 @@ def _config(app: FastAPI) -> uvicorn.Config:
 
 def _checked(token: str | None, *, needed: bool) -> str | None:
     if token is None:
-        return secrets.token_urlsafe(24) if needed else None
+        return new_token() if needed else None
     if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.replace("-", "").replace("_", "").isalnum():
         raise FieldcheckError(
             "this token is too easy to guess, or not fit for an address",
@@ -132,7 +222,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 def _cannot_listen(host: str, port: int, error: OSError | OverflowError) -> FieldcheckError:
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-        return FieldcheckError(
+        return PortInUseError(
             f"port {port} is in use", rule="one server per port", hint=f"--port {port + 1}, or --port 0 for a free one"
         )
     why = error.strerror if isinstance(error, OSError) else "no such port"
@@ -159,7 +249,7 @@ def _outward() -> str:
             return socket.gethostname()
 
 
-def _address(host: str, port: int, token: str | None) -> str:
+def _address(host: str, port: int) -> str:
     name = _outward() if host in EVERYWHERE else host
     shown = f"[{name}]" if ":" in name else name
-    return f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{shown}:{port}/"

@@ -1,10 +1,10 @@
-"""What the page shows beside the item, as plain values: the estimate, how it developed, how far the campaign is."""
+"""A campaign at one moment, as plain values: how far it is, for all; what it found, for the lead."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.core.errors import FieldcheckError, LabelError, StoreError
-from fieldcheck.core.estimate import METRICS, Estimate
+from fieldcheck.core.estimate import Estimate
 
 GALLERY = 48
 """Failures that are shown; the report has all of them."""
@@ -30,36 +30,49 @@ EXCERPT = 160
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The campaign at one moment, as JSON: written once, however many people look at it.
+    """Something about the campaign at one moment, as JSON: written once, however many people look at it.
 
     number
         Of the last event that went into it.
-    state
-        Estimate, development and progress, and a word that changes with the gallery.
-    gallery
-        The newest failures, and how many there are.
     """
 
     number: int
-    state: str
-    gallery: str
+    text: str
 
 
-def snapshot_of(campaign: Campaign) -> Snapshot:
-    """Estimate, development, progress and failures. Takes a while: never inside a request that labels."""
-    number = campaign.refresh().number
-    progress = campaign.progress()
+def progress_json(campaign: Campaign) -> Snapshot:
+    """How far the campaign is, for people who label: nothing that depends on what the model said."""
+    number, progress = campaign.refresh().number, campaign.progress()
+    return Snapshot(number, json.dumps({"number": number, "progress": _progress(progress)}))
+
+
+def desk_json(campaign: Campaign) -> Snapshot:
+    """Estimate, development, failures, progress and people, for the lead. Takes a while: never inside a request."""
+    state, progress = campaign.refresh(), campaign.progress()
     estimate, why = _estimate(campaign)
-    gallery = json.dumps(_gallery(campaign))
-    state = {
-        "number": number,
-        "gallery": hashlib.sha256(gallery.encode()).hexdigest()[:16],
-        "progress": _progress(progress),
+    found = {
+        "number": state.number,
+        "progress": {**_progress(progress), "failures": progress.failures, "agreement": finite(progress.agreement)},
+        "people": _people(state.invited, progress.annotators),
         "estimate": None if estimate is None else estimate_json(estimate),
         "why": why,
+        "failures": _gallery(campaign),
         "development": [] if estimate is None else [_point(point) for point in campaign.view.development()],
     }
-    return Snapshot(number, json.dumps(state), gallery)
+    return Snapshot(state.number, json.dumps(found))
+
+
+def _gallery(campaign: Campaign) -> list[dict[str, Any]]:
+    newest_first = sorted(campaign.failures(), key=lambda failure: failure.at, reverse=True)
+    return [_failure(campaign, failure) for failure in newest_first[:GALLERY]]
+
+
+def _people(invited: Mapping[str, str], labels: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Everyone who labelled or was invited: how many labels, and whether their link is valid (None: they have none)."""
+    return [
+        {"name": name, "labels": labels.get(name, 0), "link": bool(invited[name]) if name in invited else None}
+        for name in sorted({*labels, *invited}, key=lambda name: (-labels.get(name, 0), name))
+    ]
 
 
 def _estimate(campaign: Campaign) -> tuple[Estimate | Comparison | None, str]:
@@ -78,31 +91,6 @@ def _too_few(campaign: Campaign) -> str:
     if wanted == 1:
         return "It comes with the first labels of the list."
     return f"It comes when the first items of the list have labels of {wanted} people."
-
-
-def estimate_json(estimate: Estimate | Comparison) -> dict[str, Any]:
-    """The answer as numbers and in the words that every other face uses."""
-    if isinstance(estimate, Comparison):
-        return _comparison_json(estimate)
-    interval = estimate.interval
-    bounds = (interval.low, interval.high)
-    known = all(map(math.isfinite, bounds))
-    return {
-        "metric": estimate.metric,
-        "what": METRICS[estimate.metric] if estimate.metric != "accuracy" else "accuracy so far",
-        "value": finite(estimate.value),
-        "shown": _shown(estimate.value, estimate.metric),
-        "low": _shown(interval.low, estimate.metric),
-        "high": _shown(interval.high, estimate.metric),
-        "half": interval.width / 2 if known else None,
-        "level": f"{interval.level:.0%}".replace("%", " %"),
-        "trusted": interval.trusted,
-        "note": interval.note,
-        "labels": estimate.labels,
-        "population": estimate.population,
-        "sentence": estimate.sentence(),
-        "warnings": list(estimate.warnings),
-    }
 
 
 def _comparison_json(found: Comparison) -> dict[str, Any]:
@@ -126,10 +114,29 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _shown(value: float, metric: str) -> str:
-    if metric != "accuracy":
-        return f"{value:.4g}"
-    return f"{100 * value:.1f} %".replace("-0.0 %", "0.0 %")
+def estimate_json(estimate: Estimate | Comparison) -> dict[str, Any]:
+    """The answer as numbers and in the words that every other face uses."""
+    if isinstance(estimate, Comparison):
+        return _comparison_json(estimate)
+    interval = estimate.interval
+    bounds = (interval.low, interval.high)
+    known = all(map(math.isfinite, bounds))
+    return {
+        "metric": estimate.metric,
+        "what": estimate.scale.words if estimate.metric != "accuracy" else "accuracy so far",
+        "value": finite(estimate.value),
+        "shown": estimate.scale.shown(estimate.value),
+        "low": estimate.scale.shown(interval.low),
+        "high": estimate.scale.shown(interval.high),
+        "half": interval.width / 2 if known else None,
+        "level": f"{interval.level:.0%}".replace("%", " %"),
+        "trusted": interval.trusted,
+        "note": interval.note,
+        "labels": estimate.labels,
+        "population": estimate.population,
+        "sentence": estimate.sentence(),
+        "warnings": list(estimate.warnings),
+    }
 
 
 def _progress(progress: Progress) -> dict[str, Any]:
@@ -140,11 +147,8 @@ def _progress(progress: Progress) -> dict[str, Any]:
         "disputed": progress.disputed,
         "begun": progress.begun,
         "budget": progress.budget,
-        "failures": progress.failures,
         "complete": progress.complete,
         "closed": progress.closed,
-        "annotators": dict(progress.annotators),
-        "agreement": finite(progress.agreement),
     }
 
 
@@ -161,12 +165,6 @@ def _point(point: Point) -> dict[str, float | None]:
 def finite(value: float) -> float | None:
     """A number that JSON knows."""
     return value if math.isfinite(value) else None
-
-
-def _gallery(campaign: Campaign) -> dict[str, Any]:
-    newest_first = sorted(campaign.failures(), key=lambda failure: failure.at, reverse=True)
-    shown = [_failure(campaign, failure) for failure in newest_first[:GALLERY]]
-    return {"failures": shown, "total": len(newest_first)}
 
 
 def _failure(campaign: Campaign, failure: Failure) -> dict[str, Any]:
@@ -192,7 +190,7 @@ def content_json(content: Content, position: int) -> dict[str, Any]:
     return {
         "id": content.name,
         "kind": content.kind,
-        "src": f"/items/{position}" if content.kind == "image" else None,
+        "src": f"items/{position}" if content.kind == "image" else None,
         "text": content.text,
         "pairs": [list(pair) for pair in content.pairs],
         "note": content.note,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck import Pool
-from fieldcheck.accuracy.assessment.labelled import Labelling
+from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
 from fieldcheck.accuracy.assessment.sampling import build_design, frame_for
 from fieldcheck.campaign.exchange.base import harmless
 from fieldcheck.core.errors import LabelError
@@ -28,7 +28,7 @@ def make_pool(size: int = 40) -> Pool:
     )
 
 
-def labelling(spec: str, labels: Mapping[str, Label] | None = None, *, budget: int) -> Labelling:
+def labelling(spec: str, labels: Mapping[str, Label] | None = None, *, budget: int) -> PartlyLabelled:
     """A sample with these labels; None: all of them are 'a'."""
     pool, design = make_pool(), build_design(spec, "confidence")
     frame = frame_for(pool, design, None)
@@ -36,7 +36,7 @@ def labelling(spec: str, labels: Mapping[str, Label] | None = None, *, budget: i
     sample = design.draw(frame, known, budget=budget, seed=1)
     items = sample.to_label().tolist()
     ids = tuple(pool.id_of(item) for item in items)
-    return Labelling(
+    return PartlyLabelled(
         sample=sample,
         frame=frame if design.needs == "auxiliary" else None,
         design=design,
@@ -92,8 +92,8 @@ def test_skipped_items_are_left_out_and_both_bounds_shown() -> None:
     )
     text = next(text for text in found.warnings if "could not be labelled" in text)
     assert text.startswith("3 items")
-    assert f"{best.estimate().value:.1%} if the model is right on all of them" in text
-    assert f"{worst.estimate().value:.1%} if wrong" in text
+    assert f"{100 * best.estimate().value:.1f} % if the model is right on all of them" in text
+    assert f"{100 * worst.estimate().value:.1f} % if wrong" in text
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=6))

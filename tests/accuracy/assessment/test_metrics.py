@@ -11,6 +11,7 @@ from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
 from fieldcheck.accuracy.assessment.scores import ClassScore
 from fieldcheck.accuracy.assessment.simulate import play
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.label import Label, Outcome, TrueClass
 
 RNG = np.random.default_rng(5)
@@ -151,7 +152,7 @@ def _said(labelled: fc.Labelled) -> list[str]:
 
 def test_true_classes_are_those_of_the_labels_unless_one_only_says_wrong() -> None:
     pool = fc.from_arrays(y_pred=["Ant", "7", "bee"], ids=["x", "y", "z"])
-    sample = fc.Sample(3, np.arange(3), "mean", constants={"replacement": np.zeros(1)})
+    sample = fc.Sample(3, np.arange(3), "mean", EqualDraws(replacement=False))
     labelled = fc.Labelled(sample, np.array([0.0, 0.0, 1.0]), np.array([False, False, True]))
 
     def classes(*labels: Label) -> list[str] | None:

@@ -154,5 +154,5 @@ def test_the_range_holds_on_a_published_subject(published_data: Path) -> None:
     for budget in (100, 400):
         one = next(one for one in found.courses[0].forecasts if one.labels == budget)
         runs = [play(field, fc.designs.Waves(), budget=budget, seed=seed) for seed in range(10)]
-        real = np.mean([fc.estimators.Fit.of(run).interval(0.95).width / 2 for run in runs])
+        real = np.mean([fc.estimators.estimate(run).interval.width / 2 for run in runs])
         assert one.low <= real <= one.high

@@ -92,7 +92,7 @@ def test_regression_by_rank() -> None:
     found = separation(pool)
     assert found.failures is None
     one = by_name(found)["signal"]
-    assert one.separation == pytest.approx(spearmanr(signal, pool.offsets()).statistic, abs=1e-12)
+    assert one.separation == pytest.approx(spearmanr(signal, pool.losses("absolute")).statistic, abs=1e-12)
     assert one.riskiest == pytest.approx(pool.losses()[np.argsort(signal)[-200:]].sum() / pool.losses().sum())
     assert one.ratio < 0.95
 

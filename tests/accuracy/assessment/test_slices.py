@@ -13,6 +13,7 @@ import fieldcheck as fc
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.assessment.slices import FEWEST, WIDEST, cut, slices
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
 
@@ -39,7 +40,7 @@ FIELD = Field.of(POOL, auxiliary=["confidence"])
 def srs_sample(items: tuple[int, ...], failed: list[bool], population: int) -> Labelled:
     at = np.array(items)
     wrong = np.array(failed)[at]
-    sample = Sample(population, at, "mean", constants={"replacement": np.zeros(1)})
+    sample = Sample(population, at, "mean", EqualDraws(replacement=False))
     return Labelled(sample, wrong.astype(float), wrong)
 
 
@@ -82,7 +83,7 @@ def test_waves_slices_weigh_to_the_overall_estimate() -> None:
     labelled = play(FIELD, fc.designs.Waves(), budget=300, seed=3)
     rows = slices(labelled, POOL, "site").rows
     total = sum(row.items * (row.value or np.nan) for row in rows) / SIZE
-    assert total == pytest.approx(1 - fc.estimators.Fit.of(labelled).value, abs=1e-12)
+    assert total == pytest.approx(1 - fc.estimators.estimate(labelled).value, abs=1e-12)
 
 
 @pytest.mark.parametrize("design", [fc.designs.Waves(), fc.designs.Srs()])

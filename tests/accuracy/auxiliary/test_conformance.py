@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
 from fieldcheck.accuracy import auxiliary
-from fieldcheck.accuracy.auxiliary.base import Auxiliary, FittedAuxiliary, Trace
+from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.core.errors import DesignError, InputsError, ModelError
-
-from .traces import part, trace
+from fieldcheck.testing import check_auxiliary
+from fieldcheck.testing.traces import trace
 
 NAMES = sorted(auxiliary.registry)
 VARIANTS = (
@@ -24,7 +22,6 @@ VARIANTS = (
     "sae:hidden=2,epochs=2",
     "vae:latent=1,hidden=3,epochs=2",
 )
-PARTS = {field.name for field in fields(Trace)} - {"task"}
 SPLIT = {"lsa": 1e-11, "mdsa": 1e-11, "sae": 1e-11, "vae": 1e-11}
 """By how much values may depend on the batch, relative to the largest; the others are the same bit for bit."""
 
@@ -44,86 +41,43 @@ def fitted(reference):
     return {spec: auxiliary.registry.build(spec).fit(reference, seed=4) for spec in VARIANTS}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_describes_itself(name) -> None:
-    made = auxiliary.registry.build(name)
-    assert isinstance(made, Auxiliary)
-    assert made.name == name
-    assert made.title
-    assert made.paper
-    assert made.tasks <= {"classification", "regression"}
-    assert made.needs | made.needs_reference <= PARTS
-
-
 @pytest.mark.parametrize("spec", VARIANTS)
-def test_finite_and_zero_or_more_in_the_end(fitted, pool, spec) -> None:
-    one = fitted[spec]
-    assert isinstance(one, FittedAuxiliary)
-    values = one.values(pool)
-    assert values.shape == (60,)
-    assert values.dtype == np.float64
-    assert np.isfinite(values).all()
-    finished = one.finish(values)
-    assert (finished >= 0).all()
-    assert (np.argsort(finished, kind="stable") == np.argsort(values, kind="stable")).all()
-    assert len(np.unique(values)) > 3
+def test_every_variable(spec) -> None:
+    check_auxiliary(auxiliary.registry.build(spec), rounding=SPLIT.get(spec.partition(":")[0], 0.0))
 
 
-@pytest.mark.parametrize("spec", VARIANTS)
-def test_it_does_not_depend_on_batches(fitted, pool, spec) -> None:
-    whole = fitted[spec].values(pool)
-    allowed = SPLIT.get(spec.partition(":")[0], 0.0) * np.abs(whole).max()
-    for size in (1, 7, 59):
-        chunks = [np.arange(at, min(at + size, 60)) for at in range(0, 60, size)]
-        pieces = [fitted[spec].values(part(pool, chosen)) for chosen in reversed(chunks)]
-        assert np.abs(np.concatenate(pieces[::-1]) - whole).max() <= allowed
+Fitted = type(auxiliary.Confidence().fit(None, seed=0))
 
 
-@pytest.mark.parametrize("spec", VARIANTS)
-def test_same_reference_and_seed_give_the_same_bits(fitted, reference, pool, spec) -> None:
-    again = auxiliary.registry.build(spec).fit(reference, seed=4)
-    np.testing.assert_array_equal(again.values(pool), fitted[spec].values(pool))
-    assert again.notes == fitted[spec].notes
+class FittedNosy(Fitted):
+    def values(self, trace):
+        found = super().values(trace)
+        return found if trace.activations is None else found + np.abs(trace.activations[:, 0])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_looks_at_nothing_but_what_it_names(reference, pool, fitted, name) -> None:
-    made = auxiliary.registry.build(name)
-    lean = Trace(**{k: getattr(reference, k) for k in {"task", "predictions"} | made.needs_reference})
-    seen = Trace(**{k: getattr(pool, k) for k in {"task", "predictions"} | made.needs})
-    found = made.fit(lean if made.needs_reference else None, seed=4).values(seen)
-    np.testing.assert_array_equal(found, fitted[name].values(pool))
+class Nosy(auxiliary.Confidence):
+    """Looks at activations, which it does not name."""
+
+    def fit(self, reference, *, seed):
+        return FittedNosy()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_missing_is_named(reference, pool, fitted, name) -> None:
-    made = auxiliary.registry.build(name)
-    with pytest.raises(DesignError, match="|".join(made.needs | {"inputs"})):
-        fitted[name].values(Trace(task=pool.task, predictions=pool.predictions))
-    if made.needs_reference:
-        with pytest.raises(DesignError, match="reference"):
-            made.fit(None, seed=0)
+class FittedRanking(Fitted):
+    def values(self, trace):
+        return np.argsort(np.argsort(super().values(trace))).astype(float)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "regression" in auxiliary.registry[name].tasks])
-def test_regression(reference, pool, name) -> None:
-    def numeric(one):
-        return Trace(
-            task="regression",
-            predictions=np.linspace(0, 1, len(one)),
-            activations=one.activations,
-            inputs=one.inputs,
-        )
+class Ranking(auxiliary.Confidence):
+    """Ranks the items of a batch among themselves."""
 
-    fitted = auxiliary.registry.build(name).fit(numeric(reference), seed=1)
-    values = fitted.finish(fitted.values(numeric(pool)))
-    assert np.isfinite(values).all()
-    assert (values >= 0).all()
+    def fit(self, reference, *, seed):
+        return FittedRanking()
 
 
-@pytest.mark.parametrize("spec", VARIANTS)
-def test_an_empty_batch(fitted, pool, spec) -> None:
-    assert fitted[spec].values(part(pool, np.arange(0))).shape == (0,)
+@pytest.mark.parametrize("broken", [Nosy, Ranking])
+def test_broken_variables_are_noticed(broken) -> None:
+    with pytest.raises(AssertionError):
+        check_auxiliary(broken)
 
 
 @pytest.mark.parametrize("name", ["dsa", "lsa", "mdsa", "knn", "knn_disagreement", "sae", "vae"])

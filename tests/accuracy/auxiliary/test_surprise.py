@@ -12,8 +12,9 @@ from scipy.stats import gaussian_kde
 from fieldcheck.accuracy.auxiliary import Dsa, Knn, KnnDisagreement, Lsa, Mdsa
 from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.core.errors import DesignError, InputsError, ModelError
+from fieldcheck.testing.traces import trace
 
-from .traces import activations_only, trace
+from .traces import activations_only
 
 
 def distance(one, many):

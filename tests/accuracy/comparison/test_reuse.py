@@ -76,14 +76,14 @@ def test_chances_of_both_campaigns_are_pooled() -> None:
     top = draw_top_up(frame, carried, 40, seed=2)
     assert len(set(top.items.tolist())) == 40
     assert not set(top.items.tolist()) & set(items.tolist())
-    fit = pooled(frame, carried, top, new.losses()[top.items], limit=0.0)
-    added = 1 - (1 - fit.chance) / (1 - before)
+    fit = pooled(frame, carried, top, new.losses()[top.items], measure=new.measure())
+    added = 1 - (1 - fit.sample.draws.chance) / (1 - before)
     left = np.ones(800, dtype=bool)
     left[items] = False
     assert added[left].sum() == pytest.approx(40, abs=1e-9)
     # The first half of the top-up, in its random order, is a top-up of half the size.
-    half = pooled(frame, carried, top, new.losses()[top.items[:20]], limit=0.0)
-    assert 1 - (1 - half.chance) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
+    half = pooled(frame, carried, top, new.losses()[top.items[:20]], measure=new.measure())
+    assert 1 - (1 - half.sample.draws.chance) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
 
 
 def test_top_up_chances_are_frequencies() -> None:
@@ -92,8 +92,8 @@ def test_top_up_chances_are_frequencies() -> None:
     items = campaign(old, budget=40).sample.items
     carried, frame = Carried(items, new.losses()[items], np.full(150, 0.3)), frame_of(new)
     drawn = [draw_top_up(frame, carried, 30, seed=seed) for seed in range(1_500)]
-    fit = pooled(frame, carried, drawn[0], new.losses()[drawn[0].items], limit=0.0)
-    chance = 1 - (1 - fit.chance) / (1 - carried.chance)
+    fit = pooled(frame, carried, drawn[0], new.losses()[drawn[0].items], measure=new.measure())
+    chance = 1 - (1 - fit.sample.draws.chance) / (1 - carried.chance)
     chance[items] = 0
     counts = np.bincount(np.concatenate([one.items for one in drawn]), minlength=150)
     assert np.all(np.abs(counts / 1_500 - chance) <= 6 * np.sqrt(chance * (1 - chance) / 1_500) + 1e-9)

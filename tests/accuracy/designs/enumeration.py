@@ -13,6 +13,7 @@ from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 
+from fieldcheck.core.draws import EqualDraws, GroupDraws, StepDraws, StratifiedDraws, WeightedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Sample
 from fieldcheck.numerics.sampling.draws import pps_sizes
@@ -44,9 +45,8 @@ def frame() -> Frame:
 
 def srs(n: int, *, replace: bool) -> Iterator[Possible]:
     drawn = list(product(ITEMS, repeat=n) if replace else permutations(ITEMS, n))
-    constants = {"replacement": np.array([float(replace)])}
     for items in drawn:
-        yield Possible(1 / len(drawn), Sample(N, np.array(items), "mean", constants=constants))
+        yield Possible(1 / len(drawn), Sample(N, np.array(items), "mean", EqualDraws(replace)))
 
 
 def sups(n: int, *, floor: float) -> Iterator[Possible]:
@@ -58,8 +58,7 @@ def sups(n: int, *, floor: float) -> Iterator[Possible]:
 
 
 def _weighted(items, probability, *, least: float) -> Sample:
-    constants = {"least_probability": np.array([least])}
-    return Sample(N, items, "hansen_hurwitz", {"draw_probability": np.array(probability)}, constants)
+    return Sample(N, items, "hansen_hurwitz", WeightedDraws(np.array(probability), least))
 
 
 def rhc(n: int, *, floor: float) -> Iterator[Possible]:
@@ -70,22 +69,21 @@ def rhc(n: int, *, floor: float) -> Iterator[Possible]:
         totals = [size[list(group)].sum() for group in groups]
         for items in product(*groups):
             share = np.array([size[i] / total for i, total in zip(items, totals, strict=True)])
-            per_draw = {
-                "share_of_group": share,
-                "group_probability": np.array(totals) / size.sum(),
-                "group_size": np.array([float(len(group)) for group in groups]),
-            }
-            constants = {"least_probability": np.array([size.min() / size.sum()])}
-            yield Possible(math.prod(share) / len(orders), Sample(N, np.array(items), "rhc", per_draw, constants))
+            draws = GroupDraws(
+                share=share,
+                group=np.array(totals) / size.sum(),
+                group_items=np.array([len(group) for group in groups]),
+                least=size.min() / size.sum(),
+            )
+            yield Possible(math.prod(share) / len(orders), Sample(N, np.array(items), "rhc", draws))
 
 
 def stratified(strata: Partition, counts: list[int]) -> Iterator[Possible]:
     """Every choice within every stratum, whatever the order."""
     choices = list(product(*(list(combinations(g.tolist(), c)) for g, c in zip(strata.members, counts, strict=True))))
-    per_draw = {"stratum": np.repeat(np.arange(len(strata), dtype=float), counts)}
-    constants = {"stratum_sizes": strata.sizes.astype(float)}
+    draws = StratifiedDraws(np.repeat(np.arange(len(strata)), counts), strata.sizes)
     for choice in choices:
-        sample = Sample(N, np.array(sum(choice, ())), "stratified", per_draw, constants)
+        sample = Sample(N, np.array(sum(choice, ())), "stratified", draws)
         yield Possible(1 / len(choices), sample)
 
 
@@ -98,10 +96,7 @@ def two_ups(n: int, *, floor: float, k: int) -> Iterator[Possible]:
 
     def go(chance: float, items: tuple[int, ...], chosen: tuple[int, ...], left: tuple[frozenset, ...]):
         if len(items) == n:
-            stratum = np.array(chosen)
-            sample = _weighted(np.array(items), each[stratum], least=each.min())
-            per_draw = {**sample.per_draw, "stratum": stratum.astype(float)}
-            yield Possible(chance, Sample(N, sample.items, sample.estimator, per_draw, sample.constants))
+            yield Possible(chance, _weighted(np.array(items), each[np.array(chosen)], least=each.min()))
             return
         for p, group in enumerate(strata.members):
             free = left[p] or frozenset(group.tolist())
@@ -118,7 +113,7 @@ def deepest(n: int, *, r: float, threshold: float, weights: str) -> Iterator[Pos
         steps = [
             step_chances(CHI, drawn[:k], r=r, threshold=threshold, weights=weights)[i] for k, i in enumerate(drawn)
         ]
-        sample = Sample(N, np.array(drawn), "adaptive", {"step_probability": np.array(steps)}, {"r": np.array([r])})
+        sample = Sample(N, np.array(drawn), "adaptive", StepDraws(np.array(steps), r))
         yield Possible(math.prod(steps), sample)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.accuracy import designs
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
@@ -56,7 +57,7 @@ class Peeping(designs.Srs):
         if losses is None or np.isnan(losses).all():
             return sample
         worst = np.argsort(-losses, kind="stable")[:budget]
-        return Sample(frame.size, worst, self.estimator, constants=sample.constants)
+        return Sample(frame.size, worst, self.estimator, sample.draws)
 
 
 class Forgetful(designs.Srs):
@@ -88,7 +89,7 @@ class Outside(designs.Srs):
 
     def draw(self, frame, losses, *, budget, seed):
         sample = super().draw(frame, losses, budget=budget, seed=seed)
-        return Sample(frame.size, sample.items + 1, self.estimator, constants=sample.constants)
+        return Sample(frame.size, sample.items + 1, self.estimator, sample.draws)
 
 
 class Waiting(designs.Srs):
@@ -96,8 +97,7 @@ class Waiting(designs.Srs):
 
     def draw(self, frame, losses, *, budget, seed):
         items = stream(seed, "waiting").bit_generator.random_raw(1).astype(np.int64) % frame.size
-        constants = {"replacement": np.zeros(1)}
-        return Sample(frame.size, items, self.estimator, constants=constants, complete=losses is None)
+        return Sample(frame.size, items, self.estimator, EqualDraws(replacement=False), complete=losses is None)
 
 
 class Greedy(designs.Waves):

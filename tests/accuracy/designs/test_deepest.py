@@ -34,12 +34,12 @@ def test_every_step_has_the_chance_of_the_formula(weights, threshold: float, r: 
             step_chances(CHI, items[:k], r=r, threshold=threshold, weights=weights)[item]
             for k, item in enumerate(items)
         ]
-        np.testing.assert_allclose(sample.per_draw["step_probability"], naive, rtol=1e-9)
+        np.testing.assert_allclose(sample.draws.probability, naive, rtol=1e-9)
 
 
 def test_without_weight_every_step_is_uniform_and_said_to_be() -> None:
     sample = DeepEst(threshold=2.0).draw(frame(), None, budget=40, seed=1)
-    np.testing.assert_allclose(sample.per_draw["step_probability"], 1 / np.arange(40, 0, -1))
+    np.testing.assert_allclose(sample.draws.probability, 1 / np.arange(40, 0, -1))
     assert len(sample.warnings) == 1
     assert not DeepEst(threshold=0.5).draw(frame(), None, budget=4, seed=1).warnings
 
@@ -49,7 +49,7 @@ def test_weights_that_run_out_leave_uniform_steps() -> None:
     chi[[3, 8]] = 0.9
     sample = DeepEst(r=0.99).draw(frame(chi), None, budget=30, seed=2)
     gone = int(np.flatnonzero(np.isin(sample.items, [3, 8]))[-1])
-    np.testing.assert_allclose(sample.per_draw["step_probability"][gone + 1 :], 1 / np.arange(29 - gone, 0, -1))
+    np.testing.assert_allclose(sample.draws.probability[gone + 1 :], 1 / np.arange(29 - gone, 0, -1))
 
 
 def test_selected_wakes_only_after_an_exceeding_item() -> None:
@@ -57,9 +57,9 @@ def test_selected_wakes_only_after_an_exceeding_item() -> None:
     sample = DeepEst(weights="selected").draw(frame(chi), None, budget=51, seed=3)
     woken = int(np.flatnonzero(sample.items == 50)[0])
     left = 1 / np.arange(51, 0, -1)
-    np.testing.assert_allclose(sample.per_draw["step_probability"][: woken + 1], left[: woken + 1])
+    np.testing.assert_allclose(sample.draws.probability[: woken + 1], left[: woken + 1])
     asleep = DeepEst(weights="selected", threshold=0.95).draw(frame(chi), None, budget=51, seed=3)
-    np.testing.assert_allclose(asleep.per_draw["step_probability"], left)
+    np.testing.assert_allclose(asleep.draws.probability, left)
 
 
 def test_no_item_twice_in_a_large_pool() -> None:
@@ -88,7 +88,7 @@ def test_in_regression_every_item_weighs_its_value(auxiliary: str) -> None:
         step_chances(CHI, sample.items[:k].tolist(), r=0.8, threshold=0.0, weights="exceeding")[item]
         for k, item in enumerate(sample.items)
     ]
-    np.testing.assert_allclose(sample.per_draw["step_probability"], naive, rtol=1e-9)
+    np.testing.assert_allclose(sample.draws.probability, naive, rtol=1e-9)
 
 
 def test_rules_by_name() -> None:
@@ -121,7 +121,7 @@ def test_a_computed_threshold_never_switches_the_technique_off(auxiliary: str) -
         step_chances(chi, sample.items[:k].tolist(), r=0.8, threshold=0.0, weights="exceeding")[item]
         for k, item in enumerate(sample.items)
     ]
-    np.testing.assert_allclose(sample.per_draw["step_probability"], naive, rtol=1e-9)
+    np.testing.assert_allclose(sample.draws.probability, naive, rtol=1e-9)
     assert "every item weighs its value" in sample.warnings[0]
     asked = DeepEst(auxiliary, threshold="mean+2sd").draw(
         Frame(40, auxiliary={auxiliary: chi}), None, budget=10, seed=1

@@ -33,7 +33,7 @@ def test_always_the_steepest_stratum(task, replace: bool) -> None:
     losses = np.where(scattered(60, step=613) < 0.3, 1.0, 0.0)
     losses = losses if task == "classification" else scattered(60, step=91) ** 3
     sample = Gbs(k=3, replace=replace).draw(frame(task=task), losses, budget=50, seed=1)
-    stratum = sample.per_draw["stratum"].astype(int).tolist()
+    stratum = sample.draws.stratum.tolist()
     sizes = [10, 20, 30]
     assert sorted(stratum[:3]) == [0, 1, 2]
     for step in range(3, 50):
@@ -48,19 +48,19 @@ def test_always_the_steepest_stratum(task, replace: bool) -> None:
 
 def test_ties_are_broken_at_random() -> None:
     chi = np.repeat([0.0, 0.5, 1.0, 1.5], 5)
-    picks = [Gbs(k=4).draw(frame(chi), np.zeros(20), budget=5, seed=s).per_draw["stratum"][4] for s in range(2000)]
+    picks = [Gbs(k=4).draw(frame(chi), np.zeros(20), budget=5, seed=s).draws.stratum[4] for s in range(2000)]
     assert_frequencies(np.bincount(np.array(picks, dtype=int), minlength=4), np.ones(4))
 
 
 def test_the_first_round_is_in_random_order() -> None:
-    firsts = [Gbs(k=3).draw(frame(), None, budget=9, seed=seed).per_draw["stratum"][0] for seed in range(2000)]
+    firsts = [Gbs(k=3).draw(frame(), None, budget=9, seed=seed).draws.stratum[0] for seed in range(2000)]
     assert_frequencies(np.bincount(np.array(firsts, dtype=int), minlength=3), np.ones(3))
 
 
 def test_without_labels_it_hands_out_one_of_each_stratum() -> None:
     sample = Gbs(k=3).draw(frame(), None, budget=20, seed=1)
     assert not sample.complete
-    assert sorted(sample.per_draw["stratum"].tolist()) == [0, 1, 2]
+    assert sorted(sample.draws.stratum.tolist()) == [0, 1, 2]
 
 
 def test_a_batch_waits_for_all_its_labels() -> None:
@@ -71,8 +71,8 @@ def test_a_batch_waits_for_all_its_labels() -> None:
     lengths = []
     for item in whole.items.tolist():
         part = design.draw(frame(), known, budget=20, seed=1)
-        assert part.items.tolist() == whole.items.tolist()[: part.draws]
-        lengths.append(part.draws)
+        assert part.items.tolist() == whole.items.tolist()[: len(part)]
+        lengths.append(len(part))
         known[item] = losses[item]
     assert sorted(set(lengths)) == [3, 7, 11, 15, 19, 20]
 
@@ -90,7 +90,7 @@ def test_a_gap_in_the_labels_gives_a_prefix() -> None:
 def test_a_batch_spreads_over_strata() -> None:
     """Nothing is learnt within a batch, but what was handed out counts: N²v/n² with n growing."""
     sample = Gbs(k=3, batch=100).draw(frame(), np.zeros(60), budget=33, seed=1)
-    counts = np.bincount(sample.per_draw["stratum"].astype(int), minlength=3)
+    counts = np.bincount(sample.draws.stratum, minlength=3)
     assert counts.tolist() == pytest.approx([5.5, 11, 16.5], abs=1)
 
 
@@ -106,7 +106,7 @@ def test_exhausted_strata_are_left(task, batch: int) -> None:
 
 def test_fewer_labels_than_strata() -> None:
     sample = Gbs(k=10).draw(frame(scattered(60)), np.zeros(60), budget=4, seed=1)
-    assert sorted(sample.per_draw["stratum"].tolist()) == [0, 1, 2, 3]
+    assert sorted(sample.draws.stratum.tolist()) == [0, 1, 2, 3]
     assert len(sample.constants["stratum_sizes"]) == 4
 
 
@@ -114,7 +114,7 @@ def test_with_replacement_items_may_repeat() -> None:
     chi = np.array([0.0, 0.0, 1.0, 1.0])
     sample = Gbs(k=2, replace=True).draw(frame(chi), np.zeros(4), budget=4, seed=0)
     repeated = [Gbs(k=2, replace=True).draw(frame(chi), np.zeros(4), budget=4, seed=s).to_label() for s in range(50)]
-    assert sample.draws == 4
+    assert len(sample) == 4
     assert min(len(items) for items in repeated) < 4
 
 
@@ -125,7 +125,7 @@ def test_items_that_nobody_could_label_are_passed_over(task) -> None:
     losses = np.where(scattered(60, step=47) < 0.3, np.inf, losses)
     sample = Gbs(k=3).draw(frame(task=task), losses, budget=40, seed=1)
     assert sample.complete
-    assert sample.draws == 40
-    assert len(set(sample.per_draw["stratum"][3:].tolist())) == 3
+    assert len(sample) == 40
+    assert len(set(sample.draws.stratum[3:].tolist())) == 3
     lost = Gbs(k=3).draw(frame(task=task), np.full(60, np.inf), budget=20, seed=1)
-    assert lost.draws == 20
+    assert len(lost) == 20

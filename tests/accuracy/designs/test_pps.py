@@ -37,7 +37,7 @@ def test_rhc_with_groups_of_zero_size() -> None:
     values = []
     for seed in range(2000):
         sample = Rhc(floor=0).draw(frame(), None, budget=5, seed=seed)
-        group = sample.per_draw["group_probability"]
+        group = sample.draws.group
         assert group.sum() == pytest.approx(1)
         assert np.all((CHI[sample.items] == 0) == (group == 0))
         assert len(np.unique(sample.items)) == 5
@@ -47,7 +47,7 @@ def test_rhc_with_groups_of_zero_size() -> None:
 
 @pytest.mark.parametrize("budget", [2, 7, 14, 15])
 def test_rhc_groups_are_as_equal_as_they_can_be(budget: int) -> None:
-    sizes = Rhc().draw(frame(), None, budget=budget, seed=1).per_draw["group_size"]
+    sizes = Rhc().draw(frame(), None, budget=budget, seed=1).draws.group_items
     assert sizes.sum() == 15
     assert sizes.max() - sizes.min() <= 1
 

@@ -16,20 +16,20 @@ def frame(chi) -> Frame:
 
 
 def counts(sample) -> list[int]:
-    return np.bincount(sample.per_draw["stratum"].astype(int)).tolist()
+    return np.bincount(sample.draws.stratum).tolist()
 
 
 @pytest.mark.parametrize("budget", [2, 3, 9])
 def test_ssrs_with_fewer_labels_than_strata(budget: int) -> None:
     sample = Ssrs(k=10).draw(frame(scattered(200)), None, budget=budget, seed=1)
     assert counts(sample) == [1] * budget
-    assert sample.constants["stratum_sizes"].sum() == 200
+    assert sample.draws.sizes.sum() == 200
 
 
 def test_ssrs_gives_two_to_every_stratum_where_it_can() -> None:
     chi = np.append(scattered(500), [7.0, 9.0])
     sample = Ssrs(k=5).draw(frame(chi), None, budget=20, seed=1)
-    sizes = sample.constants["stratum_sizes"]
+    sizes = sample.draws.sizes
     assert np.all(np.array(counts(sample)) >= np.minimum(sizes, 2))
     assert sum(counts(sample)) == 20
 
@@ -42,9 +42,9 @@ def test_ssrs_follows_neyman() -> None:
 
 def test_css_of_the_paper() -> None:
     sample = Css().draw(frame(scattered(1000)), None, budget=100, seed=1)
-    assert sample.constants["stratum_sizes"].tolist() == [800, 100, 100]
+    assert sample.draws.sizes.tolist() == [800, 100, 100]
     assert counts(sample) == [20, 40, 40]
-    last = scattered(1000)[sample.items[sample.per_draw["stratum"] == 2]]
+    last = scattered(1000)[sample.items[sample.draws.stratum == 2]]
     assert last.min() >= np.sort(scattered(1000))[900]
 
 
@@ -69,7 +69,7 @@ def test_css_by_equal_sections_of_the_range() -> None:
 
 def test_css_merges_the_riskiest_when_labels_are_few() -> None:
     sample = Css().draw(frame(scattered(1000)), None, budget=2, seed=1)
-    assert sample.constants["stratum_sizes"].tolist() == [800, 200]
+    assert sample.draws.sizes.tolist() == [800, 200]
 
 
 def test_css_with_many_strata_does_not_remember_another_budget() -> None:
@@ -77,7 +77,7 @@ def test_css_with_many_strata_does_not_remember_another_budget() -> None:
     one = "/".join(["0.6666667"] * 150)
     design, used = Css(shares=one, allocation="proportional"), frame(scattered(1000))
     design.draw(used, None, budget=110, seed=1)
-    assert len(design.draw(used, None, budget=150, seed=1).constants["stratum_sizes"]) == 150
+    assert len(design.draw(used, None, budget=150, seed=1).draws.sizes) == 150
 
 
 @pytest.mark.parametrize(

@@ -157,8 +157,8 @@ def test_draws_take_each_path_as_often_as_its_chance_says(objective: str) -> Non
         sample = design.draw(frame, y, budget=4, seed=seed)
         path = tuple(tuple(sorted(wave.tolist())) for wave in np.split(sample.items, [2, 3]))
         counts[path] += 1
-        for name, values in recorded[path].constants.items():
-            np.testing.assert_array_equal(sample.constants[name], values)
+        whole, expected = sample.draws.as_record(), recorded[path].draws.as_record()
+        assert {**whole, "wave": None} == {**expected, "wave": None}
     assert_frequencies([counts[path] for path in chances], list(chances.values()))
 
 
@@ -189,7 +189,7 @@ def test_an_open_campaign_does_not_depend_on_its_budget(objective: str) -> None:
     frame, losses = pool()
     design = Waves(first=20, objective=objective)  # type: ignore[arg-type]
     longest = design.draw(frame, losses, budget=120, seed=4)
-    ends = np.cumsum(longest.constants["wave_sizes"]).astype(int)
+    ends = np.cumsum(longest.draws.sizes)
     for end in ends[:-1].tolist():
         shorter = design.draw(frame, losses, budget=end, seed=4)
         np.testing.assert_array_equal(shorter.items, longest.items[:end])
@@ -200,13 +200,13 @@ def test_a_wave_waits_for_all_labels_of_the_one_before() -> None:
     frame, losses = pool()
     known = np.full(len(losses), np.nan)
     first = Waves().draw(frame, None, budget=50, seed=1)
-    assert (first.draws, first.complete) == (20, False)
+    assert (len(first), first.complete) == (20, False)
     known[first.items[:-1]] = losses[first.items[:-1]]
     waiting = Waves().draw(frame, known, budget=50, seed=1)
     assert (waiting.items.tolist(), waiting.complete) == (first.items.tolist(), False)
     known[first.items[-1]] = losses[first.items[-1]]
     whole = Waves().draw(frame, known, budget=50, seed=1)
-    assert (whole.items[:20].tolist(), whole.draws, whole.complete) == (first.items.tolist(), 50, True)
+    assert (whole.items[:20].tolist(), len(whole), whole.complete) == (first.items.tolist(), 50, True)
 
 
 def test_an_item_that_nobody_can_label_is_left_behind() -> None:
@@ -220,8 +220,7 @@ def test_an_item_that_nobody_can_label_is_left_behind() -> None:
     assert len(np.unique(whole.items)) == 50
     others = np.delete(first.items, [0, 7])
     model = frame_model(frame.auxiliary, frame.predictions, frame.size, "classification")
-    width = int(whole.constants["belief_sizes"][0])
-    np.testing.assert_array_equal(whole.constants["beliefs"][width:], model.fit(others, losses[others]).as_row())
+    np.testing.assert_array_equal(whole.draws.beliefs[1], model.fit(others, losses[others]).as_row())
 
 
 def test_a_wave_that_is_lost_altogether_teaches_nothing() -> None:
@@ -230,8 +229,7 @@ def test_a_wave_that_is_lost_altogether_teaches_nothing() -> None:
     known = losses.copy()
     known[first.items] = np.inf
     whole = Waves().draw(frame, known, budget=50, seed=1)
-    width = int(whole.constants["belief_sizes"][0])
-    np.testing.assert_array_equal(whole.constants["beliefs"][width:], whole.constants["beliefs"][:width])
+    np.testing.assert_array_equal(whole.draws.beliefs[1], whole.draws.beliefs[0])
     found = estimate_of(whole.without(np.isinf(known[whole.items])), losses)
     assert 0 < found.value < 1
 
@@ -248,7 +246,7 @@ def test_the_record_of_a_wave_is_small() -> None:
     """A handful of coefficients, not one number per item."""
     frame, losses = pool()
     sample = Waves().draw(frame, losses, budget=200, seed=0)
-    assert sum(len(values) for values in sample.constants.values()) < 50
+    assert sum(len(belief) for belief in sample.draws.beliefs) < 50
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

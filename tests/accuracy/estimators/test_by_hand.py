@@ -6,6 +6,14 @@ import numpy as np
 import pytest
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.core.draws import (
+    EqualDraws,
+    GroupDraws,
+    PurposiveDraws,
+    StepDraws,
+    StratifiedDraws,
+    WeightedDraws,
+)
 from fieldcheck.core.sample import Labelled, Sample
 
 
@@ -14,25 +22,25 @@ def found(sample: Sample, losses, task="classification"):
     return estimators.estimate(Labelled(sample, values, values > 0, task))
 
 
-@pytest.mark.parametrize(("replacement", "variance"), [(1.0, 0.3 / 5), (0.0, 0.9 * 0.3 / 5)])
-def test_mean(replacement: float, variance: float) -> None:
+@pytest.mark.parametrize(("replacement", "variance"), [(True, 0.3 / 5), (False, 0.9 * 0.3 / 5)])
+def test_mean(replacement: bool, variance: float) -> None:
     """Two failures of five, s² = 0.3; 5 of 50 items leave 90 %."""
-    sample = Sample(50, np.arange(5), "mean", constants={"replacement": np.array([replacement])})
+    sample = Sample(50, np.arange(5), "mean", EqualDraws(replacement))
     result = found(sample, [1, 0, 0, 1, 0])
     assert (result.value, result.variance) == pytest.approx((0.4, variance))
     assert result.interval.kind == "exact"
 
 
 def test_representative_is_the_mean_with_another_promise() -> None:
-    sample = Sample(50, np.arange(5), "representative", constants={"purposive": np.ones(1)})
+    sample = Sample(50, np.arange(5), "representative", PurposiveDraws())
     result = found(sample, [1, 0, 0, 1, 0])
     assert (result.value, result.variance) == pytest.approx((0.4, 0.054))
     assert (result.interval.kind, bool(result.interval.note)) == ("model-based", True)
 
 
-def stratified(**more: float) -> Sample:
-    constants = {"stratum_sizes": np.array([80.0, 20.0]), **{name: np.array([v]) for name, v in more.items()}}
-    return Sample(100, np.arange(6), "stratified", {"stratum": np.array([0.0, 0, 1, 1, 1, 1])}, constants)
+def stratified(**more: bool) -> Sample:
+    draws = StratifiedDraws(np.array([0, 0, 1, 1, 1, 1]), np.array([80, 20]), **more)
+    return Sample(100, np.arange(6), "stratified", draws)
 
 
 def test_stratified() -> None:
@@ -42,12 +50,12 @@ def test_stratified() -> None:
 
 
 def test_stratified_with_replacement_inside() -> None:
-    result = found(stratified(within_replacement=1.0), [1, 0, 1, 0, 0, 0])
+    result = found(stratified(replacement=True), [1, 0, 1, 0, 0, 0])
     assert result.variance == pytest.approx(0.64 * 0.25 + 0.04 * 0.0625)
 
 
 def test_after_an_adaptive_choice_the_interval_says_so_and_is_wider() -> None:
-    plain, adaptive = found(stratified(), [1, 0, 0, 0, 0, 0]), found(stratified(adaptive=1.0), [1, 0, 0, 0, 0, 0])
+    plain, adaptive = found(stratified(), [1, 0, 0, 0, 0, 0]), found(stratified(adaptive=True), [1, 0, 0, 0, 0, 0])
     assert "biased" in adaptive.interval.note
     assert not plain.interval.note
     assert adaptive.interval.high >= plain.interval.high
@@ -55,25 +63,13 @@ def test_after_an_adaptive_choice_the_interval_says_so_and_is_wider() -> None:
 
 def test_a_stratum_with_one_label_borrows_the_variance_of_all() -> None:
     """The overall s² of 1, 0, 0 is 1/3."""
-    sample = Sample(
-        100,
-        np.arange(3),
-        "stratified",
-        {"stratum": np.array([0.0, 1, 1])},
-        {"stratum_sizes": np.array([50.0, 50.0])},
-    )
+    sample = Sample(100, np.arange(3), "stratified", StratifiedDraws(np.array([0, 1, 1]), np.array([50, 50])))
     assert found(sample, [1, 0, 0]).variance == pytest.approx(0.25 * (1 - 1 / 50) / 3)
 
 
 def test_hansen_hurwitz() -> None:
     """Terms y/(Nπ) = 0.5, 0, 2: mean 5/6, s² = 13/12, over three draws."""
-    sample = Sample(
-        10,
-        np.arange(3),
-        "hansen_hurwitz",
-        {"draw_probability": np.array([0.2, 0.3, 0.05])},
-        {"least_probability": np.array([0.01])},
-    )
+    sample = Sample(10, np.arange(3), "hansen_hurwitz", WeightedDraws(np.array([0.2, 0.3, 0.05]), 0.01))
     result = found(sample, [1, 0, 1])
     assert (result.value, result.variance) == pytest.approx((5 / 6, 13 / 36))
 
@@ -83,21 +79,15 @@ def test_rao_hartley_cochran() -> None:
 
     ΣG² = 8: factor (8-4)/(16-8) = 0.5; ratios y/(Nπ) = 1.25 and 0: 0.4·0.75² + 0.6·0.5² = 0.375.
     """
-    per_draw = {
-        "share_of_group": np.array([0.5, 0.25]),
-        "group_probability": np.array([0.4, 0.6]),
-        "group_size": np.array([2.0, 2.0]),
-    }
-    sample = Sample(4, np.array([0, 2]), "rhc", per_draw, {"least_probability": np.array([0.1])})
+    draws = GroupDraws(np.array([0.5, 0.25]), np.array([0.4, 0.6]), np.array([2, 2]), least=0.1)
+    sample = Sample(4, np.array([0, 2]), "rhc", draws)
     result = found(sample, [1, 0])
     assert (result.value, result.variance) == pytest.approx((0.5, 0.1875))
 
 
 def test_adaptive() -> None:
     """N = 4: z = (1/0.25)/4 = 1, (1 + 0)/4 = 0.25, (1 + 1/0.5)/4 = 0.75; mean 2/3, s² = 7/48, over three steps."""
-    sample = Sample(
-        4, np.arange(3), "adaptive", {"step_probability": np.array([0.25, 0.4, 0.5])}, {"r": np.array([0.8])}
-    )
+    sample = Sample(4, np.arange(3), "adaptive", StepDraws(np.array([0.25, 0.4, 0.5]), 0.8))
     result = found(sample, [1, 0, 1])
     assert (result.value, result.variance) == pytest.approx((2 / 3, 7 / 48 / 3))
 
@@ -106,14 +96,22 @@ def test_adaptive() -> None:
 def test_losses_without_a_limit_have_bounds_without_a_limit(name: str) -> None:
     """Squared errors around 50 are not cut off at 1, which only failure rates are."""
     n = 40
-    per_draw = {
-        "draw_probability": np.full(n, 0.01),
-        "share_of_group": np.full(n, 0.4),
-        "group_probability": np.full(n, 1 / n),
-        "group_size": np.full(n, 2.5),
-        "step_probability": 1 / np.arange(100, 100 - n, -1),
+    draws = {
+        "hansen_hurwitz": WeightedDraws(np.full(n, 0.01), 0.01),
+        "rhc": GroupDraws(np.full(n, 0.4), np.full(n, 1 / n), np.full(n, 2.5), 0.01),
+        "adaptive": StepDraws(1 / np.arange(100, 100 - n, -1), 0.8),
     }
-    constants = {"least_probability": np.array([0.01]), "r": np.array([0.8])}
-    result = found(Sample(100, np.arange(n), name, per_draw, constants), 50 + np.arange(n) % 7, "regression")
+    result = found(Sample(100, np.arange(n), name, draws[name]), 50 + np.arange(n) % 7, "regression")
     assert result.interval.low <= result.value <= result.interval.high
     assert result.value == pytest.approx(53, abs=1)
+
+
+def test_what_a_simple_random_sample_says_about_every_item() -> None:
+    result = found(Sample(50, np.arange(5), "mean", EqualDraws(replacement=False)), [1, 0, 0, 1, 0])
+    assert result.items is not None
+    assert {name: (len(values), values[0]) for name, values in vars(result.items).items() if name != "optimism"} == {
+        "expected": (50, 0.4),
+        "spread": (50, pytest.approx(0.24)),
+        "chance": (50, 0.1),
+    }
+    assert found(Sample(50, np.arange(5), "mean", EqualDraws(replacement=True)), [1, 0, 0, 1, 0]).items is None

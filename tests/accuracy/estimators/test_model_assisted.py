@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.designs import Waves
-from fieldcheck.accuracy.estimators import Fit
 from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
@@ -72,8 +72,8 @@ def naive_waves(
     assert frame is not None
     model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
     drawn = np.zeros(frame.size, dtype=bool)
-    for number, count in enumerate(sample.constants["wave_sizes"].astype(int).tolist()):
-        wave = sample.items[sample.per_draw["wave"] == number]
+    for number, count in enumerate(sample.draws.sizes):
+        wave = sample.items[sample.draws.wave == number]
         chances, expected = naive_chances(
             model, np.flatnonzero(drawn), losses, drawn=drawn, count=count, objective=objective
         )

@@ -20,7 +20,7 @@ VARIANTS = [
     *("brightness:scale=cifar", "brightness:scale=deeptest", "contrast:scale=mnist", "contrast:scale=deeptest"),
     *("zoom:direction=in", "translate:pixels=published", "rotate:scale=mnist", "motion-blur:scale=cifar"),
     *("gaussian-noise:scale=imagenet", "shot-noise:scale=imagenet", "jpeg-compression:scale=imagenet"),
-    "saturation:direction=more",
+    *("saturation:direction=more", "impulse-noise:scale=imagenet"),
 ]
 SENTENCES = [
     "What's the best way to buy a movie? I don't know, it is wonderful and you are not there!",

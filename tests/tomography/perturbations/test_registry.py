@@ -14,13 +14,23 @@ from fieldcheck.tomography.perturbations import families, family, register, regi
 
 from .subjects import build, run
 
+WHOLE = {"cifar-10-c": 15, "mnist-c": 15, "cure-tsd": 12}
+"""Families that are a whole benchmark; the others are the four that the tomography paper tests together."""
+
 
 @pytest.mark.parametrize("name", families())
 def test_families_can_be_built(name: str) -> None:
     made = [build(spec) for spec in family(name)]
-    assert len(made) == 4
-    assert len({one.name for one in made}) == 4
+    assert len({one.name for one in made}) == len(made) == WHOLE.get(name, 4)
     assert {one.kind for one in made} == {"text" if name == "text" else "image"}
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("gaussian_noise", "gaussian-noise"), ("lens_blur", "defocus-blur"), ("decolorization", "saturation")],
+)
+def test_names_as_the_benchmarks_write_them(written: str, name: str) -> None:
+    assert build(written).name == name
 
 
 def test_an_unknown_family_says_what_there_is() -> None:

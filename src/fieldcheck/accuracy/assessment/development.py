@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.estimate import metrics_of, on_scale
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
 
@@ -47,12 +49,12 @@ class Development:
 
 def looks(labelled: Labelled, most: int) -> list[int]:
     """Numbers of draws to look at; only the last where no smaller sample is a sample."""
-    draws, waves = labelled.sample.draws, labelled.sample.per_draw.get("wave")
-    if not labelled.sample.prefix_valid:
+    draws, how = len(labelled.sample), labelled.sample.draws
+    if not how.prefix_valid:
         return [draws]
-    if waves is None:
+    if not isinstance(how, WaveDraws):
         return grid(draws, most)
-    ends = (np.flatnonzero(np.diff(waves)) + 1).tolist()
+    ends = (np.flatnonzero(np.diff(how.wave)) + 1).tolist()
     between = grid(draws, most - len(ends)) if labelled.sample.population <= DENSE and len(ends) < most else []
     return sorted({*ends[:: max(1, -(-len(ends) // most))], *between, draws})
 
@@ -72,20 +74,19 @@ def grid(draws: int, most: int) -> list[int]:
 def point(labelled: Labelled, draws: int, *, loss: Loss, level: float) -> Point | None:
     """The estimate from the first draws; None where they are too few for this technique."""
     first = Labelled(labelled.sample.prefix(draws), labelled.losses[:draws], labelled.failed[:draws], labelled.task)
-    metric = metrics_of(labelled.task, loss)[0]
+    metric = measure_of(labelled.task, loss).scales[0]
     try:
         found = estimators.estimate(first, level=level)
     except LabelError:
         return None
-    interval = found.interval.map(lambda mean: on_scale(metric, mean))
-    return Point(first.labels, on_scale(metric, found.value), interval.low, interval.high, first.failures)
+    interval = found.interval.map(SCALES[metric].of)
+    return Point(first.labels, SCALES[metric].of(found.value), interval.low, interval.high, first.failures)
 
 
 def _digest(labelled: Labelled, draws: int) -> str:
     """Of what a point depends on: its labels, and the items that earlier waves lost."""
-    sample, lost = labelled.sample, np.zeros(0)
-    if "wave" in sample.per_draw and "lost" in sample.constants:
-        lost = sample.constants["lost"][sample.constants["lost_wave"] < sample.per_draw["wave"][draws - 1]]
+    sample, how = labelled.sample, labelled.sample.draws
+    lost = how.lost[how.lost_wave < how.wave[draws - 1]] if isinstance(how, WaveDraws) else np.zeros(0)
     parts = (sample.items[:draws], labelled.losses[:draws], lost)
     return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).hexdigest()
 

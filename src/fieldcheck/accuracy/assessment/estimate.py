@@ -7,7 +7,10 @@ import math
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.diagnostics import small_sample_warning
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.draws import EqualDraws
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
@@ -30,12 +33,12 @@ def estimate(
 ) -> Estimate:
     """The estimate from a labelled sample."""
     found = estimators.estimate(labelled, level=level)
-    metric = metrics_of(labelled.task, loss)[0]
-    value = on_scale(metric, found.value)
+    metric = measure_of(labelled.task, loss).scales[0]
+    value = SCALES[metric].of(found.value)
     return Estimate(
         metric=metric,
         value=value,
-        interval=found.interval.map(lambda mean: on_scale(metric, mean)),
+        interval=found.interval.map(SCALES[metric].of),
         standard_error=math.sqrt(max(found.variance, 0.0)) if not math.isnan(found.variance) else math.nan,
         labels=labelled.labels,
         failures=labelled.failures,
@@ -50,9 +53,9 @@ def estimate(
         mean_loss=found.value,
         loss=loss,
         truth=truth,
-        guarded=None if found.guarded is None else found.guarded.map(lambda mean: on_scale(metric, mean)),
-        audit=None if math.isnan(found.audit) else on_scale(metric, found.audit),
-        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled, design)),
+        guarded=None if found.guarded is None else found.guarded.map(SCALES[metric].of),
+        audit=None if math.isnan(found.audit) else SCALES[metric].of(found.audit),
+        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled)),
         versions=versions(),
     )
 
@@ -61,8 +64,8 @@ def _named(frame: Frame) -> str:
     return "+".join(frame.auxiliary) or "none"
 
 
-def _few(labelled: Labelled, design: Design) -> tuple[str, ...]:
-    exact = design.name == "srs" or labelled.labels == labelled.sample.population
+def _few(labelled: Labelled) -> tuple[str, ...]:
+    exact = isinstance(labelled.sample.draws, EqualDraws) or labelled.labels == labelled.sample.population
     return () if exact else small_sample_warning(labelled.labels)
 
 

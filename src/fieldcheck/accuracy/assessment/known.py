@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.estimate import metrics_of, on_scale
-from fieldcheck.core.measures import failure_threshold
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import BoolArray, FloatArray, Loss
@@ -56,10 +55,10 @@ class Field:
                 rule="a campaign is simulated on a pool whose labels are all there",
                 hint="--truth COLUMN for the column of labels; or fieldcheck sample, to choose items to be labelled",
             )
-        losses = pool.losses(loss)
-        regression = pool.task == "regression"
-        offsets = pool.offsets() if regression else None
-        failed = losses > 0 if offsets is None else offsets > failure_threshold(pool, threshold)
-        metric = metrics_of(pool.task, loss)[0]
+        measure, losses = pool.measure(loss, threshold), pool.losses(loss)
+        offsets = pool.losses("absolute") if pool.task == "regression" else None
+        metric = measure.scales[0]
         frame = derived.frame(pool, auxiliary, activations)
-        return cls(pool.name, frame, losses, failed, offsets, metric, on_scale(metric, float(losses.mean())))
+        return cls(
+            pool.name, frame, losses, measure.failed(losses), offsets, metric, SCALES[metric].of(float(losses.mean()))
+        )

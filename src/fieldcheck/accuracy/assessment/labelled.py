@@ -13,18 +13,16 @@ from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
-from fieldcheck.core.measures import offset
+from fieldcheck.core.measures import label_losses, measure_of
+from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, Loss, Task
 from fieldcheck.core.words import counted
 
-ALL_OR_NOTHING = frozenset({"rhc", "adaptive"})
-"""Estimators that cannot do without a label that was asked for."""
-
 
 @dataclass(frozen=True, eq=False)
-class Labelling:
+class PartlyLabelled:
     """A sample of which some items are labelled.
 
     frame
@@ -51,7 +49,7 @@ class Labelling:
         """The sample with the labels that are there, and what to tell the user about the others."""
         at_draw, warnings = self._usable
         lost = np.isinf(at_draw)
-        if lost.any() and self.sample.estimator in ALL_OR_NOTHING:
+        if lost.any() and self.sample.draws.needs_all:
             raise LabelError(
                 self._without_answer(),
                 rule=f"{self.design.name} weighs its labels step by step, and is estimated from all of them or none",
@@ -80,7 +78,7 @@ class Labelling:
     def losses(self) -> FloatArray:
         """One per item of the pool; nan where there is no label, infinite where there is none to be had."""
         losses = np.full(self.sample.population, np.nan)
-        losses[self.sample.to_label()] = self._as_losses(self._offsets)
+        losses[self.sample.to_label()] = self._known
         return losses
 
     def _estimate(self, labelled: Labelled, level: float, warnings: tuple[str, ...]) -> Estimate:
@@ -88,18 +86,18 @@ class Labelling:
             labelled, self.design, budget=self.budget, seed=self.seed, level=level, loss=self.loss, warnings=warnings
         )
 
-    def _as_labelled(self, sample: Sample, offsets: FloatArray) -> Labelled:
-        return Labelled(sample, self._as_losses(offsets), offsets > self.threshold, self.task)
+    def _as_labelled(self, sample: Sample, losses: FloatArray) -> Labelled:
+        return Labelled(sample, losses, self._measure.failed(losses), self.task)
 
-    def _as_losses(self, offsets: FloatArray) -> FloatArray:
-        return offsets**2 if self.task == "regression" and self.loss == "squared" else offsets
+    @property
+    def _measure(self) -> Measure:
+        return measure_of(self.task, self.loss, self.threshold)
 
     @cached_property
-    def _offsets(self) -> FloatArray:
-        """How far off the model is, one per item; nan: no label, infinite: none to be had."""
-        said: Sequence[str | float | None] = self.predictions or [None] * len(self.ids)
-        known = ((self.labels.get(name), what) for name, what in zip(self.ids, said, strict=True))
-        return np.array([np.nan if label is None else offset(label, what) for label, what in known])
+    def _known(self) -> FloatArray:
+        """Losses, one per item, in the order to label them; nan: no label, infinite: none to be had."""
+        said = self.predictions or (None,) * len(self.ids)
+        return label_losses(self._measure, said, [self.labels.get(name) for name in self.ids])
 
     @cached_property
     def _places(self) -> dict[int, int]:
@@ -108,13 +106,13 @@ class Labelling:
 
     @cached_property
     def _usable(self) -> tuple[FloatArray, tuple[str, ...]]:
-        """How far off the model is at each of the first draws, up to a gap, and what to say about the others."""
-        at_draw = self._offsets[[self._places[item] for item in self.sample.items.tolist()]]
+        """The loss at each of the first draws, up to a gap, and what to say about the others."""
+        at_draw = self._known[[self._places[item] for item in self.sample.items.tolist()]]
         missing = np.flatnonzero(np.isnan(at_draw))
         if not len(missing):
             return at_draw, ()
         draws, first = int(missing[0]), self.ids[self._places[int(self.sample.items[missing[0]])]]
-        if not (self.sample.prefix_valid and draws >= 2):
+        if not (self.sample.draws.prefix_valid and draws >= 2):
             self._refuse(first)
         return at_draw[:draws], (self._about_the_gap(draws, first),)
 
@@ -122,7 +120,7 @@ class Labelling:
         rule = "a first estimate needs the first two labels of the list"
         raise LabelError(
             f"{without_label(len(self.ids) - len(self.labels), len(self.ids))}, first '{first}'",
-            rule=rule if self.sample.prefix_valid else "this technique is estimated from all its labels",
+            rule=rule if self.sample.draws.prefix_valid else "this technique is estimated from all its labels",
             hint="label them, in the order of the list",
         )
 
@@ -146,8 +144,9 @@ class Labelling:
         text = f"{self._without_answer()}: the estimate takes {them} to be like the labelled ones"
         if self.task == "regression":
             return (text,)
-        right, wrong = (self.if_lost(loss).value for loss in (0.0, 1.0))
-        return (f"{text}; {right:.1%} if the model is right on {all_of_them}, {wrong:.1%} if wrong",)
+        found = [self.if_lost(loss) for loss in (0.0, 1.0)]
+        right, wrong = (one.scale.shown(one.value) for one in found)
+        return (f"{text}; {right} if the model is right on {all_of_them}, {wrong} if wrong",)
 
     def _lost(self) -> list[str]:
         """Ids of the items of the usable draws that have no label to be had."""

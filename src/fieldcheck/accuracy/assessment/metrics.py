@@ -73,9 +73,9 @@ def _check(labelled: Labelled, pool: Pool, true_classes: Sequence[str] | None, w
             rule="it needs the true class of the items that fail, and these labels do not say it",
             hint="label with true classes, or --metrics accuracy,precision",
         )
-    if true_classes is not None and len(true_classes) != labelled.sample.draws:
+    if true_classes is not None and len(true_classes) != len(labelled.sample):
         raise LabelError(
-            f"{counted(len(true_classes), 'true class', 'true classes')} for {counted(labelled.sample.draws, 'draw')}",
+            f"{counted(len(true_classes), 'true class', 'true classes')} for {counted(len(labelled.sample), 'draw')}",
             rule="one per draw, in draw order",
         )
 

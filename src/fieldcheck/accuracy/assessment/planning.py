@@ -20,19 +20,20 @@ from fieldcheck.accuracy import designs as techniques
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.core.draws import StratifiedDraws
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
-from fieldcheck.core.types import FloatArray
+from fieldcheck.core.types import FloatArray, Task
 from fieldcheck.core.words import counted
 from fieldcheck.numerics import special
 from fieldcheck.numerics.intervals import hypergeometric, stratified_binary
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, log_bounds
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 from fieldcheck.numerics.sampling.partition import Partition, kmeans
+from fieldcheck.numerics.sampling.wave import Prospect
 from fieldcheck.sources import load_pool
 
 LADDER = (50, 100, 200, 400, 800, 1600)
@@ -410,12 +411,8 @@ def _waves(design: techniques.Waves, outlook: Outlook, level: float) -> HalfWidt
     def half(labels: int, expected: FloatArray) -> float:
         none = np.zeros(len(expected), dtype=bool)
         spread = outlook.spread(expected)
-        chance = wave_inclusion(
-            *(expected, spread, none, labels),
-            objective=design.objective,
-            floor=design.floor_for(failures=outlook.model.family == "bernoulli"),
-            certain=design.certain,
-        )
+        task: Task = "classification" if outlook.model.family == "bernoulli" else "regression"
+        chance = design.rule(task).inclusion(Prospect(expected, spread, expected), none, labels)
         variance = float((spread * (1 / chance - 1)).sum()) / len(expected) ** 2
         return _bounds_half(outlook, float(expected.mean()), variance, labels, level=level)
 
@@ -457,8 +454,8 @@ def _stratified(design: techniques.Ssrs, frame: Frame, outlook: Outlook, level: 
 
     def half(labels: int, expected: FloatArray) -> float:
         sample = design.draw(frame, None, budget=labels, seed=0)
-        sizes = sample.constants["stratum_sizes"]
-        counts = np.bincount(sample.per_draw["stratum"].astype(np.int64), minlength=len(sizes))
+        draws = sample.drawn_as(StratifiedDraws)
+        sizes, counts = draws.sizes, np.bincount(draws.stratum, minlength=len(draws.sizes))
         strata = _strata(design, frame, labels)
         means = np.array([expected[group].mean() for group in strata.members])
         if outlook.model.family == "gamma":

@@ -144,7 +144,9 @@ def _signal(
     by = expected if chi is None else chi
     return Signal(
         name=name,
-        separation=auc(by, losses > 0.5) if pool.task == "classification" else _rank_correlation(by, pool.offsets()),
+        separation=auc(by, losses > 0.5)
+        if pool.task == "classification"
+        else _rank_correlation(by, pool.losses("absolute")),
         riskiest=_among_riskiest(by, losses if pool.task == "classification" else losses / max(losses.sum(), 1e-300)),
         ratio=_ratio(model, expected, losses),
         observed=_by_group(by, losses),
@@ -154,15 +156,11 @@ def _signal(
 
 def _rank_correlation(values: FloatArray, offsets: FloatArray) -> float:
     """Spearman's; nan where one of them is constant."""
-    first, second = (_ranks(one) for one in (values, offsets))
+    from scipy.stats import rankdata
+
+    first, second = (rankdata(one) for one in (values, offsets))
     spread = float(first.std() * second.std())
     return float(np.mean((first - first.mean()) * (second - second.mean()))) / spread if spread else float("nan")
-
-
-def _ranks(values: FloatArray) -> FloatArray:
-    """Mean ranks."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse], dtype=np.float64)
 
 
 def _among_riskiest(values: FloatArray, losses: FloatArray) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import PoolError, SampleError
-from fieldcheck.core.estimate import metrics_of, on_scale
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.column import Column, closest, is_numeric, missing, numbers
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.core.sample import ItemFit, Labelled, Sample
 from fieldcheck.core.types import FloatArray, IntArray, Loss
 from fieldcheck.numerics.intervals.wilson import LEAST, MOST, critical, effective_wilson, log_bounds
 
@@ -253,8 +254,9 @@ def slices(
     number, so that the interval is exact. Other techniques are refused.
     """
     chosen = cut(pool, by)
-    parts = method_of(labelled)(labelled, chosen, level)
-    metric = metrics_of(labelled.task, loss)[0]
+    simple = isinstance(labelled.sample.draws, EqualDraws)
+    parts = _simple_random(labelled, chosen, level) if simple else _assisted(labelled, chosen, level)
+    metric = measure_of(labelled.task, loss).scales[0]
     items = labelled.sample.to_label()
     counts = np.bincount(chosen.codes[items], minlength=len(chosen.names))
     failed = np.unique(labelled.sample.items[labelled.failed])
@@ -270,8 +272,8 @@ def _slice(name: str, part: Part | None, *, sizes: tuple[int, int, int], metric:
     items, labels, _ = sizes
     accuracy = metric == "accuracy"
     if part is not None and (labels == items or _shown(part, labels, accuracy=accuracy)):
-        interval = part.interval.map(lambda mean: on_scale(metric, mean))
-        return Slice(name, *sizes, value=on_scale(metric, part.value), interval=interval)
+        interval = part.interval.map(SCALES[metric].of)
+        return Slice(name, *sizes, value=SCALES[metric].of(part.value), interval=interval)
     enough = FEWEST
     if part is not None:
         enough = max(_enough(part, part.likely), _asked(part)) if accuracy else _enough_relative(part, labels)
@@ -312,23 +314,20 @@ def _enough_relative(part: Part, labels: int) -> int:
     return max(FEWEST, math.ceil(labels * wide**2))
 
 
-Method = Callable[[Labelled, Cut, float], list[Part | None]]
-
-
-def method_of(labelled: Labelled) -> Method:
-    """How slices of this sample are estimated; a sample for which that is not known is refused."""
-    methods: dict[str, Method] = {"model_assisted": _model_assisted, "mean": _simple_random}
-    if labelled.sample.estimator not in methods:
+def item_fit(labelled: Labelled) -> ItemFit:
+    """What the labels say about every item; a sample whose estimator does not know that is refused."""
+    fit = estimators.estimate(labelled).items
+    if fit is None:
         raise SampleError(
             f"no slices from a sample with the estimator '{labelled.sample.estimator}'",
             rule="slices are known for waves and for simple random samples (srs)",
             hint="--design waves or --design srs for the next sample",
         )
-    return methods[labelled.sample.estimator]
+    return fit
 
 
 def _simple_random(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
-    overall = (float(labelled.losses.sum()) + 0.5) / (labelled.sample.draws + 1)
+    overall = (float(labelled.losses.sum()) + 0.5) / (len(labelled.sample) + 1)
     return [
         _simple_part(labelled, chosen.codes[labelled.sample.items] == code, int(size), level=level, overall=overall)
         for code, size in enumerate(chosen.sizes)
@@ -340,7 +339,7 @@ def _simple_part(labelled: Labelled, inside: Any, size: int, *, level: float, ov
     if not count:
         return None
     sample = labelled.sample
-    within = Sample(size, sample.items[inside], sample.estimator, constants=sample.constants)
+    within = Sample(size, sample.items[inside], sample.estimator, sample.draws)
     found = estimators.estimate(
         Labelled(within, labelled.losses[inside], labelled.failed[inside], labelled.task), level=level
     )
@@ -348,15 +347,15 @@ def _simple_part(labelled: Labelled, inside: Any, size: int, *, level: float, ov
     return Part(found.value, found.interval, likely=likely, usual=overall)
 
 
-def _model_assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
-    fit = estimators.Fit.of(labelled)
+def _assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
+    fit = item_fit(labelled)
     items, losses, sizes = labelled.sample.items, labelled.losses, chosen.sizes
     group, at, residual = chosen.codes[items], fit.chance[items], losses - fit.expected[items]
     many = len(sizes)
     hoped = np.bincount(chosen.codes, fit.expected, minlength=many)
     value = (hoped + np.bincount(group, residual / at, minlength=many)) / sizes
     seen = np.bincount(group, (1 - at) / at**2 * residual**2, minlength=many)
-    foreseen = np.bincount(chosen.codes, item_variance(fit) * (1 / fit.chance - 1), minlength=many)
+    foreseen = np.bincount(chosen.codes, fit.spread * (1 / fit.chance - 1), minlength=many)
     variance = np.maximum(seen, foreseen) / sizes**2
     counts, known = np.bincount(group, minlength=many), np.bincount(group, losses, minlength=many)
     return [
@@ -368,14 +367,6 @@ def _model_assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part 
         )
         for c in range(many)
     ]
-
-
-def item_variance(fit: estimators.Fit) -> FloatArray:
-    """Variance of each item's loss, as the model foresees it."""
-    spread = fit.model.spread(fit.expected)
-    total = float((spread * (1 / fit.chance - 1)).sum())
-    # Losses without a limit have a dispersion that the fit took from the labels: it is in the total that it foresees.
-    return spread * (fit.foreseen * len(spread) ** 2 / total) if total > 0 else spread
 
 
 def _assisted_part(

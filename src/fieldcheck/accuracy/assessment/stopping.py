@@ -13,14 +13,19 @@ from typing import Protocol
 
 import numpy as np
 
-from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
-from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
+from fieldcheck.accuracy.designs import base as designs
+from fieldcheck.accuracy.designs.base import Design, OpenEnded, auxiliaries_of
+from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
-from fieldcheck.core.estimate import Estimate, metrics_of, on_scale
+from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.measures import measure_of
+from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.requirement import Decision, Look, Verdict
+from fieldcheck.core.requirement import Decided, Look, Requirement, Stop
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import Loss
 from fieldcheck.core.words import counted
@@ -28,22 +33,10 @@ from fieldcheck.numerics.intervals.boundary import boundary, clock
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, normal_quantile
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.schedule import open_schedule
-
-FIRST = 40
-"""Labels before the first look."""
-
-
-WARY = 0.5
-"""Share of the chances that is the same for all items, where a rule goes by the guarded variance."""
-
+from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule
 
 RARE = 0.05
 """Mean failure rate, as believed before any label, under which only the guarded interval is narrow for good reason."""
-
-
-ROUNDING = 1e-12
-"""An accuracy on the threshold may come out below it by as much as numbers are rounded; it counts as "at least"."""
 
 
 Seen = tuple[int, float, Interval]
@@ -54,8 +47,8 @@ class StopRule(Protocol):
     """What a campaign waits for."""
 
     @property
-    def aim(self) -> float:
-        """The number in its words: a half-width, or a threshold."""
+    def aim(self) -> Requirement | float:
+        """What it waits for: a requirement that is decided, or a half-width."""
         ...
 
     def careful(self, frame: Frame) -> bool:
@@ -70,12 +63,8 @@ class StopRule(Protocol):
         """The looks with more than ``after`` labels, one by one."""
         ...
 
-    def settled(self, look: Look) -> Decision | None:
-        """What this look decides; None: go on."""
-        ...
-
-    def unsettled(self) -> Decision:
-        """What to say when no look decided."""
+    def decision(self, look: Look) -> Decided:
+        """What this look decides; while it is undecided: go on."""
         ...
 
     def shrink(self, look: Look) -> float:
@@ -122,18 +111,12 @@ class HalfWidth:
                 yield self._look(first_look(labelled, labels), level=level)
 
     def _look(self, labelled: Labelled, *, level: float) -> Seen:
-        if _is_srs(labelled.sample):
-            found = estimators.estimate(labelled, level=level)
-            return labelled.sample.draws, found.value, found.interval
-        fit = estimators.Fit.of(labelled)
-        careful = labelled.sample.frame is not None and self.careful(labelled.sample.frame)
-        return fit.labels, fit.value, fit.guarded(level) if careful else fit.interval(level)
+        found, frame = estimators.estimate(labelled, level=level), labelled.sample.frame
+        careful = found.guarded is not None and frame is not None and self.careful(frame)
+        return len(labelled.sample), found.value, found.guarded if careful and found.guarded else found.interval
 
-    def settled(self, look: Look) -> Decision | None:
-        return "reached" if look.interval.width / 2 <= self.target else None
-
-    def unsettled(self) -> Decision:
-        return "not reached"
+    def decision(self, look: Look) -> Decided:
+        return "passed" if look.interval.width / 2 <= self.target else "undecided"
 
     def shrink(self, look: Look) -> float:
         return 2 * self.target / look.interval.width
@@ -158,14 +141,14 @@ class Certify:
             )
 
     @property
-    def aim(self) -> float:
-        return self.threshold
+    def aim(self) -> Requirement:
+        return Requirement("accuracy", self.threshold)
 
     def careful(self, frame: Frame) -> bool:
         return True
 
     def looks(self, sample: Sample) -> tuple[int, ...]:
-        return tuple(range(1, sample.draws + 1)) if _is_srs(sample) else _schedule(sample)
+        return tuple(range(1, len(sample) + 1)) if sample.draws.anytime else _schedule(sample)
 
     def read(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
         if labelled.task != "classification":
@@ -174,7 +157,7 @@ class Certify:
                 rule="only classification has an accuracy to certify",
                 hint="--half-width, and compare the interval with what you need",
             )
-        read = self._read_srs if _is_srs(labelled.sample) else self._read_waves
+        read = self._read_srs if labelled.sample.draws.anytime else self._read_waves
         return read(labelled, looks, after=after, level=level)
 
     def _read_srs(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
@@ -186,7 +169,11 @@ class Certify:
         )
         note = "holds at every single label, whatever the model does"
         for n, k, low, high in zip(labels.tolist(), failures.tolist(), lows.tolist(), highs.tolist(), strict=True):
-            yield n, k / n, Interval(low, high, level, "anytime", "hypergeometric sequence", note=note)
+            yield (
+                n,
+                k / n,
+                Interval(low, high, level, "anytime", "hypergeometric sequence", note=note, basis="sequence"),
+            )
 
     def _read_waves(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
         population = labelled.sample.population
@@ -194,16 +181,12 @@ class Certify:
         constants = boundary(partial, population, alpha=round(1 - level, 12))
         for labels, constant in zip(looks, (*constants, 0.0), strict=False):
             if labels > after:
-                fit = estimators.Fit.of(first_look(labelled, labels))
-                yield labels, fit.value, group_sequential(fit, constant, level=level)
+                first = first_look(labelled, labels)
+                found = estimators.estimate(first, level=level)
+                yield labels, found.value, group_sequential(found, first, constant, level=level)
 
-    def settled(self, look: Look) -> Decision | None:
-        if look.interval.low >= self.threshold - ROUNDING:
-            return "at least"
-        return "below" if look.interval.high < self.threshold - ROUNDING else None
-
-    def unsettled(self) -> Decision:
-        return "undecided"
+    def decision(self, look: Look) -> Decided:
+        return self.aim.decide(look.interval).word
 
     def shrink(self, look: Look) -> float:
         """The bound on the side of the threshold must come as near to the estimate as the threshold is."""
@@ -212,39 +195,26 @@ class Certify:
         return max(gap / reach, 0.0) if reach else 0.0
 
 
-def group_sequential(fit: estimators.Fit, constant: float, *, level: float) -> Interval:
+def group_sequential(found: MeanLoss, labelled: Labelled, constant: float, *, level: float) -> Interval:
     """Lower bound of the failure rate by the plain variance, upper bound by the guarded one."""
     note = "allows for a look after every wave; its lower end also holds where items that look safe fail more often"
-    if fit.labels == fit.labelled.sample.population:
-        low = high = fit.value
+    labels = len(labelled.sample)
+    if labels == labelled.sample.population:
+        low = high = found.value
     else:
-        z = constant * critical(fit.labels, level) / normal_quantile(level)
-        low, _ = effective_wilson(fit.value, fit.variance, fit.labels, z=z)
-        _, high = effective_wilson(fit.value, fit.guarded_variance(), fit.labels, z=z)
+        z = constant * critical(labels, level) / normal_quantile(level)
+        low, _ = effective_wilson(found.value, found.variance, labels, z=z)
+        _, high = effective_wilson(found.value, found.guarded_variance, labels, z=z)
         # Labels without a failure never rule out that there is none, whatever the risk model expects; nor the reverse.
-        failed = fit.labelled.failed
+        failed = labelled.failed
         low, high = (low if failed.any() else 0.0), (1.0 if failed.all() else high)
-    return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note)
+    return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note, basis="boundary")
 
 
-def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
-    """The design as a campaign that may stop after any wave; others are refused.
-
-    For a careful rule, half of the chances are the same for all items: the guarded variance is then smaller, by up to
-    a third of the labels for accurate models, and blind spots are found sooner. A ``floor`` or ``first`` that the
-    design names itself is kept.
-    """
-    if isinstance(design, designs.Waves):
-        known = frame.only(auxiliaries_of(design, frame.helpful()))
-        floor = WARY if design.floor is None and rule.careful(known) else design.floor
-        return replace(design, first=design.first or FIRST, floor=floor)
-    if isinstance(design, designs.Srs) and not design.replace:
-        return design
-    raise DesignError(
-        f"'{design.name}' cannot stop on what it sees",
-        rule="a stop rule needs waves, or srs without replacement",
-        hint="--design waves",
-    )
+def open_ended(design: Design, rule: StopRule, frame: Frame) -> OpenEnded:
+    """The design as a campaign that stops by this rule; one that cannot is refused."""
+    known = frame.only(auxiliaries_of(design, frame.helpful()))
+    return designs.open_ended(design, careful=rule.careful(known))
 
 
 def judge(
@@ -258,7 +228,7 @@ def judge(
     loss: Loss = "squared",
     truth: float | None = None,
     warnings: tuple[str, ...] = (),
-) -> Verdict:
+) -> Stop:
     """What a rule says about the labels so far: the first look that decides, or the last one.
 
     A wave that is only half labelled is not looked at. Labels after the first look that decides change nothing.
@@ -266,7 +236,7 @@ def judge(
     looks = until_settled(labelled, rule, after=0, level=level, loss=loss)
     if not looks:
         raise LabelError(
-            f"{counted(labelled.sample.draws, 'label')}, and the first wave is not complete",
+            f"{counted(len(labelled.sample), 'label')}, and the first wave is not complete",
             rule="a stop rule looks after whole waves, so that when it looks does not depend on what it sees",
             hint="label the rest of the wave",
         )
@@ -277,27 +247,27 @@ def judge(
 
 def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
     """The looks with more than ``after`` labels, up to the first that decides."""
-    metric = metrics_of(labelled.task, loss)[0]
+    metric = measure_of(labelled.task, loss).scales[0]
     found = []
     for labels, value, interval in rule.read(labelled, rule.looks(labelled.sample), after=after, level=level):
-        moved = interval.map(lambda mean: on_scale(metric, mean))
-        found.append(Look(labels, on_scale(metric, value), moved))
-        if rule.settled(found[-1]):
+        moved = interval.map(SCALES[metric].of)
+        found.append(Look(labels, SCALES[metric].of(value), moved))
+        if rule.decision(found[-1]) != "undecided":
             break
     return found
 
 
-def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Verdict:
-    """The verdict, with the estimate under the interval that the rule went by."""
+def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Stop:
+    """Where it stopped, with the estimate under the interval that the rule went by."""
     last = looks[-1]
-    decision = rule.settled(last)
+    decision = rule.decision(last)
     guarded = found.guarded if last.interval == found.interval else None
-    return Verdict(
-        decision=decision or rule.unsettled(),
+    return Stop(
+        decision=decision,
         estimate=replace(found, interval=last.interval, guarded=guarded),
         looks=tuple(looks),
         aim=rule.aim,
-        more=0 if decision else more_labels(last, rule.shrink(last), found.population),
+        more=0 if decision != "undecided" else more_labels(last, rule.shrink(last), found.population),
     )
 
 
@@ -311,12 +281,11 @@ def more_labels(look: Look, shrink: float, population: int) -> int:
 
 def _schedule(sample: Sample) -> tuple[int, ...]:
     """Ends of the waves that are complete; a simple random sample is looked at as if it had the same waves."""
-    sizes = open_schedule(FIRST, sample.draws) if _is_srs(sample) else sample.constants["wave_sizes"]
-    return tuple(int(end) for end in np.cumsum(sizes) if end <= sample.draws)
-
-
-def _is_srs(sample: Sample) -> bool:
-    return sample.estimator == designs.Srs.estimator
+    draws = sample.draws
+    if not (draws.anytime or isinstance(draws, WaveDraws)):
+        raise designs.no_looks("such a sample")
+    sizes = draws.sizes if isinstance(draws, WaveDraws) else open_schedule(OPEN_FIRST, len(sample))
+    return tuple(int(end) for end in np.cumsum(sizes) if end <= len(sample))
 
 
 def first_look(labelled: Labelled, draws: int) -> Labelled:

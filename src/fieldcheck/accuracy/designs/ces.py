@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from fieldcheck.core.draws import PurposiveDraws
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
@@ -95,8 +96,7 @@ class Ces:
             frame.size,
             items,
             self.estimator,
-            constants={"purposive": np.array([1.0])},
-            prefix_valid=True,  # with the settings taken: the first 30 of 100 are random, which is a fair sample too
+            PurposiveDraws(),  # with the settings taken, the first 30 of 100 are random: a fair sample too
             warnings=self._remarks(taken, frame.size, budget),
         )
 

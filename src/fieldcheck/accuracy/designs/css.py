@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from fieldcheck.core.draws import StratifiedDraws
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
@@ -73,9 +74,7 @@ class Css:
             frame.size,
             items,
             self.estimator,
-            per_draw={"stratum": stratum},
-            constants={"stratum_sizes": strata.sizes.astype(np.float64)},
-            prefix_valid=True,
+            StratifiedDraws(stratum, strata.sizes),
         )
 
     def _strata(self, frame: Frame, budget: int) -> tuple[Partition, FloatArray]:

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from fieldcheck.core.draws import StepDraws
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
@@ -90,9 +91,7 @@ class DeepEst:
             frame.size,
             items,
             self.estimator,
-            per_draw={"step_probability": probability},
-            constants={"r": np.array([self.r])},
-            prefix_valid=True,
+            StepDraws(probability, self.r),
             warnings=remarks,
         )
 

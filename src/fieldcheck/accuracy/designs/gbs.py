@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from fieldcheck.core.draws import StratifiedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
@@ -64,14 +65,8 @@ class Gbs:
             frame.size,
             np.array(items, dtype=np.int64),
             self.estimator,
-            per_draw={"stratum": np.array(stratum, dtype=np.float64)},
-            constants={
-                "stratum_sizes": strata.sizes.astype(np.float64),
-                "adaptive": np.array([1.0]),
-                "within_replacement": np.array([float(self.replace)]),
-            },
+            StratifiedDraws(np.array(stratum, dtype=np.int64), strata.sizes, self.replace, adaptive=True),
             complete=complete,
-            prefix_valid=True,
         )
 
 

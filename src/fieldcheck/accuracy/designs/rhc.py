@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.designs.base import unreachable_warning
+from fieldcheck.core.draws import GroupDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
@@ -63,14 +64,12 @@ class Rhc:
             frame.size,
             items,
             self.estimator,
-            per_draw={
-                "share_of_group": np.divide(sizes.whole[items], high - low, out=np.ones(budget), where=~empty),
-                "group_probability": (high - low) / sizes.total,
-                "group_size": (ends - starts).astype(np.float64),
-            },
-            constants={
-                "least_probability": np.array([sizes.least_probability]),
-                "out_of_reach": np.array([out_of_reach(sizes.probability, budget)]),
-            },
+            GroupDraws(
+                share=np.divide(sizes.whole[items], high - low, out=np.ones(budget), where=~empty),
+                group=(high - low) / sizes.total,
+                group_items=ends - starts,
+                least=sizes.least_probability,
+                out_of_reach=out_of_reach(sizes.probability, budget),
+            ),
             warnings=unreachable_warning(sizes.unreachable, frame.size),
         )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
@@ -28,10 +27,19 @@ class Srs:
     needs: ClassVar[str] = "nothing"
     estimator: ClassVar[str] = "mean"
 
+    endless: ClassVar[bool] = False
+
     replace: bool = False
+
+    def open_ended(self, *, careful: bool) -> Srs | None:
+        """Any first part of it is a simple random sample, unless items are drawn twice."""
+        return None if self.replace else self
+
+    def ends(self, most: int) -> list[int]:
+        """It is drawn at once: another budget gives other items."""
+        return [most]
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         rng = stream(seed, "srs")
         items = below(rng, budget, frame.size) if self.replace else without_replacement(rng, budget, frame.size)
-        constants = {"replacement": np.array([float(self.replace)])}
-        return Sample(frame.size, items, self.estimator, constants=constants, prefix_valid=True)
+        return Sample(frame.size, items, self.estimator, EqualDraws(self.replace))

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from fieldcheck.core.draws import StratifiedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
@@ -52,9 +53,7 @@ class Ssrs:
             frame.size,
             items,
             self.estimator,
-            per_draw={"stratum": stratum},
-            constants={"stratum_sizes": strata.sizes.astype(np.float64)},
-            prefix_valid=True,
+            StratifiedDraws(stratum, strata.sizes),
         )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from fieldcheck.accuracy.designs.base import unreachable_warning
+from fieldcheck.core.draws import WeightedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
@@ -52,11 +51,6 @@ class Sups:
             frame.size,
             items,
             self.estimator,
-            per_draw={"draw_probability": sizes.probability[items]},
-            constants={
-                "least_probability": np.array([sizes.least_probability]),
-                "out_of_reach": np.array([out_of_reach(sizes.probability, budget)]),
-            },
-            prefix_valid=True,
+            WeightedDraws(sizes.probability[items], sizes.least_probability, out_of_reach(sizes.probability, budget)),
             warnings=unreachable_warning(sizes.unreachable, frame.size),
         )

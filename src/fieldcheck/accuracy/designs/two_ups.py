@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.designs.base import unreachable_warning
+from fieldcheck.core.draws import WeightedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
@@ -62,12 +63,11 @@ class TwoUps:
             frame.size,
             items,
             self.estimator,
-            per_draw={"draw_probability": probability[stratum], "stratum": stratum.astype(np.float64)},
-            constants={
-                "least_probability": np.array([probability.min()]),
-                "out_of_reach": np.array([out_of_reach(np.repeat(probability, strata.sizes), budget)]),
-            },
-            prefix_valid=True,
+            WeightedDraws(
+                probability[stratum],
+                float(probability.min()),
+                out_of_reach(np.repeat(probability, strata.sizes), budget),
+            ),
             warnings=unreachable_warning(int(strata.sizes[weight == 0].sum()), frame.size),
         )
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from fieldcheck.accuracy.designs.base import auxiliaries_of
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
-from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.core.types import FloatArray, IntArray, Task
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
-from fieldcheck.numerics.sampling.draws import permutation
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
-from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
-from fieldcheck.numerics.sampling.schedule import open_schedule, schedule
-
-OBJECTIVES = ("estimate", "balanced", "expose")
+from fieldcheck.numerics.sampling.inclusion import Objective
+from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule, schedule
+from fieldcheck.numerics.sampling.wave import WaveRule
 
 
 @dataclass(frozen=True)
@@ -54,9 +52,11 @@ class Waves:
     )
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "model_assisted"
+    endless: ClassVar[bool] = True
+    careful_floor: ClassVar[float] = 0.5
 
     auxiliary: str = "auto"
-    objective: Literal["estimate", "balanced", "expose"] = "estimate"
+    objective: Objective = "estimate"
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
@@ -65,9 +65,9 @@ class Waves:
         check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
         check_between(self.name, low=0, high=1, certain=self.certain)
         check_between(self.name, low=2, high=1_000_000, first=20 if self.first is None else self.first)
-        if self.objective not in OBJECTIVES:
+        if self.objective not in (known := get_args(Objective)):
             raise DesignError(
-                f"waves: objective '{self.objective}'", rule=", ".join(OBJECTIVES), hint="waves:objective=balanced"
+                f"waves: objective '{self.objective}'", rule=", ".join(known), hint="waves:objective=balanced"
             )
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
@@ -86,58 +86,51 @@ class Waves:
                 break
             usable = np.isfinite(known)
             beliefs.append(model.fit(before[usable], known[usable]))
-            waves.append(self._wave(model, beliefs[-1], drawn, count, seed=seed, number=number))
+            waves.append(
+                self.rule(frame.task).draw(
+                    model.prospect(beliefs[-1]),
+                    drawn,
+                    count,
+                    choice=stream(seed, "waves", number),
+                    order=stream(seed, "waves", "order", number),
+                )
+            )
             drawn[waves[-1]] = True
         return self._sample(frame, waves, beliefs, complete=len(waves) == len(planned))
 
-    def floor_for(self, *, failures: bool) -> float:
-        """The floor for failures, or for errors of regression."""
-        return self.floor if self.floor is not None else 0.25 if failures else 0.1
+    def open_ended(self, *, careful: bool) -> Waves:
+        """Waves that do not depend on the budget; a ``floor`` or ``first`` that is named is kept.
 
-    def _wave(
-        self, model: RiskModel, belief: Belief, drawn: BoolArray, count: int, *, seed: int, number: int
-    ) -> IntArray:
-        """The items of one wave, in random order."""
-        linear = model.linear(belief)
-        expected = model.expected(linear)
-        inclusion = wave_inclusion(
-            expected,
-            model.spread(expected),
-            drawn,
-            count,
-            objective=self.objective,
-            floor=self.floor_for(failures=model.family == "bernoulli"),
-            certain=self.certain,
-        )
-        left = np.flatnonzero(~drawn)
-        sure = left[inclusion[left] >= 1.0]
-        rest = left[inclusion[left] < 1.0]
-        rest = rest[np.argsort(linear[rest], kind="stable")]
-        if len(sure) < count:
-            rest = rest[ordered_pivotal(inclusion[rest], stream(seed, "waves", number))]
-            sure = np.concatenate([sure, rest])
-        chosen = sure.astype(np.int64)
-        return chosen[permutation(stream(seed, "waves", "order", number), len(chosen))]
+        Where a stop is careful, half of the chances are the same for all items: the guarded variance is then smaller,
+        by up to a third of the labels for accurate models, and blind spots are found sooner.
+        """
+        floor = self.careful_floor if self.floor is None and careful else self.floor
+        return replace(self, first=self.first or OPEN_FIRST, floor=floor)
+
+    def ends(self, most: int) -> list[int]:
+        """The ends of its waves."""
+        ends: list[int] = np.cumsum(open_schedule(self.first or OPEN_FIRST, most)).tolist()
+        return ends
+
+    def rule(self, task: Task) -> WaveRule:
+        """How beliefs become chances, for failures or for errors of regression."""
+        floor = self.floor if self.floor is not None else 0.25 if task == "classification" else 0.1
+        return WaveRule(self.objective, floor, self.certain)
 
     def _sample(self, frame: Frame, waves: list[IntArray], beliefs: list[Belief], *, complete: bool) -> Sample:
         items = np.concatenate(waves)
         sizes = [len(wave) for wave in waves]
-        rows = [belief.as_row() for belief in beliefs]
         return Sample(
             frame.size,
             items,
             self.estimator,
-            per_draw={"wave": np.repeat(np.arange(len(waves), dtype=np.float64), sizes)},
-            constants={
-                "wave_sizes": np.array(sizes, dtype=np.float64),
-                "beliefs": np.concatenate(rows),
-                "belief_sizes": np.array([len(row) for row in rows], dtype=np.float64),
-                "objective": np.array([float(OBJECTIVES.index(self.objective))]),
-                "floor": np.array([self.floor_for(failures=frame.task == "classification")]),
-                "certain": np.array([self.certain]),
-            },
+            WaveDraws(
+                wave=np.repeat(np.arange(len(waves), dtype=np.int64), sizes),
+                sizes=tuple(sizes),
+                beliefs=tuple(belief.as_row() for belief in beliefs),
+                **asdict(self.rule(frame.task)),
+            ),
             complete=complete,
-            prefix_valid=True,
             frame=frame,
         )
 

@@ -6,17 +6,15 @@ from fieldcheck.accuracy.estimators.adaptive import Adaptive
 from fieldcheck.accuracy.estimators.base import Estimator, MeanLoss
 from fieldcheck.accuracy.estimators.hansen_hurwitz import HansenHurwitz
 from fieldcheck.accuracy.estimators.mean import Mean
-from fieldcheck.accuracy.estimators.model_assisted import Fit, ModelAssisted
+from fieldcheck.accuracy.estimators.model_assisted import ModelAssisted
 from fieldcheck.accuracy.estimators.representative import Representative
 from fieldcheck.accuracy.estimators.rhc import RaoHartleyCochran
 from fieldcheck.accuracy.estimators.stratified import Stratified
-from fieldcheck.core.errors import SampleError
 from fieldcheck.core.registry import Registry
 from fieldcheck.core.sample import Labelled
 
 __all__ = [
     "Adaptive",
-    "Fit",
     "HansenHurwitz",
     "Mean",
     "ModelAssisted",
@@ -45,11 +43,5 @@ def estimate(labelled: Labelled, *, estimator: str | None = None, level: float =
     """The mean loss, by the estimator of the design unless another is named; a wrong pair is refused."""
     sample = labelled.sample
     chosen = registry.build(estimator or sample.estimator)
-    carried = {*sample.per_draw, *sample.constants}
-    if not chosen.needs <= carried:
-        raise SampleError(
-            f"estimator '{chosen.name}' does not fit this sample: no {', '.join(sorted(chosen.needs - carried))}",
-            rule="a sample is estimated with the probabilities it was drawn with",
-            hint=f"estimator '{sample.estimator}', which belongs to the design",
-        )
+    sample.drawn_as(*chosen.accepts)
     return chosen.estimate(labelled, level=level)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.accuracy.estimators.weighted import weighted_interval
+from fieldcheck.core.draws import Draws, StepDraws
 from fieldcheck.core.sample import Labelled
 
 
@@ -19,13 +20,14 @@ class Adaptive:
     """
 
     name: ClassVar[str] = "adaptive"
-    needs: ClassVar[frozenset[str]] = frozenset({"step_probability", "r"})
+    accepts: ClassVar[tuple[type[Draws], ...]] = (StepDraws,)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
         sample, losses = labelled.sample, labelled.losses
+        draws = sample.drawn_as(StepDraws)
         before = np.concatenate([[0.0], np.cumsum(losses)[:-1]])
-        terms = (before + losses / sample.per_draw["step_probability"]) / sample.population
-        weights = 1 / (sample.population * sample.per_draw["step_probability"])
-        bound = 1 / (1 - float(sample.constants["r"][0]))
+        terms = (before + losses / draws.probability) / sample.population
+        weights = 1 / (sample.population * draws.probability)
+        bound = 1 / (1 - draws.weighted)
         interval = weighted_interval(labelled, terms, weights=weights, bound=bound, level=level)
         return MeanLoss(float(terms.mean()), float(terms.var(ddof=1)) / len(terms), interval)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
+from fieldcheck.core.draws import Draws
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.sample import Labelled
+from fieldcheck.core.sample import ItemFit, Labelled
 
 
 @dataclass(frozen=True)
@@ -21,27 +22,33 @@ class MeanLoss:
         Estimated variance of ``value`` over repetitions of the campaign.
     guarded
         A wider interval that also holds where items that look safe fail, if the estimator knows one.
+    guarded_variance
+        What that interval is made of; nan if there is none.
     audit
         A second estimate of the same, exactly unbiased if the number of labels was fixed beforehand and none was
         skipped; nan if there is none.
+    items
+        What the labels say about every item, if the estimator knows it.
     """
 
     value: float
     variance: float
     interval: Interval
     guarded: Interval | None = None
+    guarded_variance: float = math.nan
     audit: float = math.nan
+    items: ItemFit | None = field(default=None, compare=False, repr=False)
 
 
 @runtime_checkable
 class Estimator(Protocol):
     """A way to weigh the labels of a sample.
 
-    needs
-        The columns and constants that a sample must carry.
+    accepts
+        How a sample must have been drawn.
     """
 
     name: ClassVar[str]
-    needs: ClassVar[frozenset[str]]
+    accepts: ClassVar[tuple[type[Draws], ...]]
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss: ...

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.accuracy.estimators.weighted import heaviest, weighted_interval
+from fieldcheck.core.draws import Draws, WeightedDraws
 from fieldcheck.core.sample import Labelled
 
 
@@ -17,11 +18,14 @@ class HansenHurwitz:
     """
 
     name: ClassVar[str] = "hansen_hurwitz"
-    needs: ClassVar[frozenset[str]] = frozenset({"draw_probability", "least_probability"})
+    accepts: ClassVar[tuple[type[Draws], ...]] = (WeightedDraws,)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
-        sample = labelled.sample
-        weights = 1 / (sample.population * sample.per_draw["draw_probability"])
+        draws = labelled.sample.drawn_as(WeightedDraws)
+        weights = 1 / (labelled.sample.population * draws.probability)
         terms = labelled.losses * weights
-        interval = weighted_interval(labelled, terms, weights=weights, bound=heaviest(labelled), level=level)
+        bound = heaviest(draws.least, labelled.sample.population)
+        interval = weighted_interval(
+            labelled, terms, weights=weights, bound=bound, hidden=draws.out_of_reach, level=level
+        )
         return MeanLoss(float(terms.mean()), float(terms.var(ddof=1)) / len(terms), interval)

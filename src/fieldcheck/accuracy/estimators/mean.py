@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+
 from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.core.draws import Draws, EqualDraws
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.sample import Labelled
+from fieldcheck.core.sample import ItemFit, Labelled
 from fieldcheck.numerics.intervals import clopper_pearson, hypergeometric, srs_mean
 
 
@@ -18,25 +22,30 @@ class Mean:
     """
 
     name: ClassVar[str] = "mean"
-    needs: ClassVar[frozenset[str]] = frozenset({"replacement"})
+    accepts: ClassVar[tuple[type[Draws], ...]] = (EqualDraws,)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
-        replacement = bool(labelled.sample.constants["replacement"][0])
-        return mean_loss(labelled, level=level, population=None if replacement else labelled.sample.population)
+        population = labelled.sample.population
+        if labelled.sample.drawn_as(EqualDraws).replacement:
+            return mean_loss(labelled, level=level, population=None)
+        found = mean_loss(labelled, level=level, population=population)
+        spread, share = float(labelled.losses.var()), len(labelled.sample) / population
+        expected, variance, chance = (np.broadcast_to(one, population) for one in (found.value, spread, share))
+        return replace(found, items=ItemFit(expected, variance, chance))
 
 
 def mean_loss(labelled: Labelled, *, level: float, population: int | None) -> MeanLoss:
     """The estimate from a simple random sample; ``population`` None means with replacement."""
-    losses, n = labelled.losses, labelled.sample.draws
+    losses, n = labelled.losses, len(labelled.sample)
     left = 1.0 if population is None else 1.0 - n / population
     variance = left * float(losses.var(ddof=1)) / n if n > 1 else float("nan")
     if labelled.task == "regression":
         low, high = srs_mean(losses, population, level=level)
-        bounds = Interval(low, high, level, "asymptotic", "gamma, one unseen loss")
+        bounds = Interval(low, high, level, "asymptotic", "gamma, one unseen loss", basis="random")
     elif population is None:
         low, high = clopper_pearson(int(losses.sum()), n, level=level)
-        bounds = Interval(low, high, level, "exact", "Clopper-Pearson")
+        bounds = Interval(low, high, level, "exact", "Clopper-Pearson", basis="random")
     else:
         low, high = hypergeometric(int(losses.sum()), n, population, level=level)
-        bounds = Interval(low, high, level, "exact", "hypergeometric")
+        bounds = Interval(low, high, level, "exact", "hypergeometric", basis="random")
     return MeanLoss(float(losses.mean()), variance, bounds)

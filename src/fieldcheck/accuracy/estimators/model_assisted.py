@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -9,19 +10,17 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.core.draws import Draws, PooledDraws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.sample import Labelled
+from fieldcheck.core.sample import ItemFit, Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.intervals.moments import allowance, beta_quantile
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, log_bounds
 from fieldcheck.numerics.regression.assisted import assisted
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.inclusion import Objective, wave_inclusion
-
-OBJECTIVES: tuple[Objective, ...] = ("estimate", "balanced", "expose")
-
+from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 
 MARGIN = 1.04
 """Intervals are wider by this: the variance is itself estimated, and every subject is to be covered, not their mean."""
@@ -44,9 +43,7 @@ class ModelAssisted:
     """
 
     name: ClassVar[str] = "model_assisted"
-    needs: ClassVar[frozenset[str]] = frozenset(
-        {"wave", "wave_sizes", "beliefs", "belief_sizes", "objective", "floor", "certain"}
-    )
+    accepts: ClassVar[tuple[type[Draws], ...]] = (WaveDraws, PooledDraws)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
         fit = Fit.of(labelled)
@@ -55,7 +52,9 @@ class ModelAssisted:
             variance=fit.variance,
             interval=fit.interval(level),
             guarded=fit.guarded(level),
+            guarded_variance=fit.guarded_variance(),
             audit=fit.audit,
+            items=ItemFit(fit.expected, fit.spread(), fit.chance, fit.optimism()),
         )
 
 
@@ -78,7 +77,7 @@ class Fit:
     value: float
     seen: float
     foreseen: float
-    audit: float
+    audit: float = math.nan
 
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
@@ -87,9 +86,13 @@ class Fit:
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
         items, losses = labelled.sample.items, labelled.losses
-        chance, audit = _waves(labelled, model)
+        if isinstance(labelled.sample.draws, PooledDraws):
+            chance, audit = labelled.sample.draws.chance, math.nan
+        else:
+            chance, audit = _waves(labelled, model)
         found = assisted(model, items, losses, chance=chance)
-        audit = found.value if len(items) == frame.size else audit  # all are known: both are the truth
+        if len(items) == frame.size and not math.isnan(audit):
+            audit = found.value  # all are known: both are the truth
         return cls(labelled, model, found.expected, chance, found.value, found.seen, found.foreseen, audit)
 
     @property
@@ -98,7 +101,21 @@ class Fit:
 
     @property
     def labels(self) -> int:
-        return self.labelled.sample.draws
+        return len(self.labelled.sample)
+
+    def spread(self) -> FloatArray:
+        """One per item: the variance of its loss, as the model foresees it."""
+        spread = self.model.spread(self.expected)
+        total = float((spread * (1 / self.chance - 1)).sum())
+        # Losses without a limit have a dispersion that the fit took from the labels: it is in what it foresees.
+        return spread * (self.foreseen * len(spread) ** 2 / total) if total > 0 else spread
+
+    def optimism(self) -> float:
+        """By how much the prediction fits the labels that it was made from better than others."""
+        items, losses = self.labelled.sample.items, self.labelled.losses
+        at = self.chance[items]
+        fitted = float(((1 - at) / at**2 * (losses - self.expected[items]) ** 2).sum()) / len(self.expected) ** 2
+        return max(1.0, self.seen / fitted) if fitted > 0 else 1.0
 
     def guarded_variance(self) -> float:
         """The variance if items that look safe fail as often as their labels permit."""
@@ -114,12 +131,14 @@ class Fit:
 
     def interval(self, level: float) -> Interval:
         note = "assumes that the risk model is about right where few labels were taken"
-        return self._bounds(self.variance, level, "Wilson, effective sample size", note)
+        methods = {"classification": "Wilson, effective sample size", "regression": "log-normal"}
+        return self._bounds(self.variance, level, method=methods[self.labelled.task], note=note)
 
     def guarded(self, level: float) -> Interval:
         note = "also holds where items that look safe fail more often than the risk model believes"
-        bounds = self._bounds(self.guarded_variance(), level, "guarded Wilson", note)
-        return replace(bounds, high=max(bounds.high, self._unseen(level)))
+        methods = {"classification": "guarded Wilson", "regression": "guarded log-normal"}
+        bounds = self._bounds(self.guarded_variance(), level, method=methods[self.labelled.task], note=note)
+        return replace(bounds, high=max(bounds.high, self._unseen(level)), basis="protected")
 
     def _unseen(self, level: float) -> float:
         """Upper bound that allows for a failure which nobody saw, where one would weigh most (Fay and Feuer 1997)."""
@@ -129,13 +148,12 @@ class Fit:
         more, variance = allowance(weights)
         return beta_quantile(self.value + more, self.variance + variance, q=0.5 + level / 2)
 
-    def _bounds(self, variance: float, level: float, method: str, note: str) -> Interval:
+    def _bounds(self, variance: float, level: float, *, method: str, note: str) -> Interval:
         z, losses = MARGIN * critical(self.labels, level), self.labelled.losses
         if self.labelled.task == "classification":
             low, high = effective_wilson(self.value, variance, self.labels, z=z)
         else:
             low, high = log_bounds(self.value, variance, z=z)
-            method = method.replace("Wilson, effective sample size", "log-normal").replace("Wilson", "log-normal")
         # Labels that all agree do not rule out that the whole pool does.
         low = low if losses.any() else 0.0
         high = 1.0 if self.labelled.task == "classification" and losses.all() else high
@@ -185,7 +203,7 @@ class Wave:
 
 def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
     """The chance that any wave drew each item, and the audit estimate."""
-    size, labels = labelled.sample.population, labelled.sample.draws
+    size, labels = labelled.sample.population, len(labelled.sample)
     missed, audit = np.ones(size), 0.0
     for wave in _replay(labelled, model):
         missed *= 1 - wave.inclusion
@@ -195,33 +213,24 @@ def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
 
 def _replay(labelled: Labelled, model: RiskModel) -> Iterator[Wave]:
     """The waves again, from the coefficients that each was drawn with."""
-    sample, constants = labelled.sample, labelled.sample.constants
-    of_label, of_lost = sample.per_draw["wave"], constants.get("lost_wave", np.zeros(0))
-    lost = constants.get("lost", np.zeros(0)).astype(np.int64)
-    beliefs = np.split(constants["beliefs"], np.cumsum(constants["belief_sizes"].astype(np.int64))[:-1])
-    drawn, known = np.zeros(sample.population, dtype=bool), 0.0
-    for number in range(int(of_label.max()) + 1):
-        here = of_label == number
-        items, losses = sample.items[here], labelled.losses[here]
-        planned = int(constants["wave_sizes"][number])
-        expected = model.expected(model.linear(model.belief(beliefs[number])))
-        inclusion = wave_inclusion(
-            expected,
-            model.spread(expected),
-            drawn,
-            planned,
-            objective=OBJECTIVES[int(constants["objective"][0])],
-            floor=float(constants["floor"][0]),
-            certain=float(constants["certain"][0]),
-        )
+    draws, known = labelled.sample.drawn_as(WaveDraws), 0.0
+    past = (_past(labelled.sample, draws, model, number) for number in range(int(draws.wave.max()) + 1))
+    rule, nothing = WaveRule(draws.objective, draws.floor, draws.certain), np.zeros(labelled.sample.population, bool)
+    for number, (wave, inclusion, drawn) in enumerate(replay(rule, past, nothing)):
+        losses = labelled.losses[draws.wave == number]
         # Errors have any unit, and before the first label nothing is known about it: then nothing is predicted.
-        blind = labelled.task == "regression" and not np.any(of_label < number)
-        # What was labelled of a wave, in its random order, is a smaller wave.
-        share = len(items) / planned
-        yield Wave(items, losses, drawn.copy(), known, expected * (not blind), inclusion * share)
-        drawn[items] = True
-        drawn[lost[of_lost == number]] = True
+        blind = labelled.task == "regression" and not np.any(draws.wave < number)
+        yield Wave(wave.labelled, losses, drawn, known, wave.prospect.expected * (not blind), inclusion)
         known += float(losses.sum())
+
+
+def _past(sample: Sample, draws: WaveDraws, model: RiskModel, number: int) -> PastWave:
+    return PastWave(
+        model.prospect(model.belief(draws.beliefs[number])),
+        draws.sizes[number],
+        sample.items[draws.wave == number],
+        draws.lost[draws.lost_wave == number],
+    )
 
 
 def _safe_spread(safe: FloatArray, losses: FloatArray, task: Task) -> float:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.accuracy.estimators.mean import mean_loss
+from fieldcheck.core.draws import Draws, PurposiveDraws
 from fieldcheck.core.sample import Labelled
 
 
@@ -18,11 +19,11 @@ class Representative:
     """
 
     name: ClassVar[str] = "representative"
-    needs: ClassVar[frozenset[str]] = frozenset({"purposive"})
+    accepts: ClassVar[tuple[type[Draws], ...]] = (PurposiveDraws,)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
         result = mean_loss(labelled, level=level, population=labelled.sample.population)
         note = (
             "not a probability sample: assumes that the chosen items represent the pool at least as well as random ones"
         )
-        return replace(result, interval=replace(result.interval, kind="model-based", note=note))
+        return replace(result, interval=replace(result.interval, kind="model-based", note=note, basis="model"))

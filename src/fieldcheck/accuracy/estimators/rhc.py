@@ -8,6 +8,7 @@ import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.accuracy.estimators.weighted import heaviest, weighted_interval
+from fieldcheck.core.draws import Draws, GroupDraws
 from fieldcheck.core.sample import Labelled
 
 
@@ -18,24 +19,24 @@ class RaoHartleyCochran:
     """
 
     name: ClassVar[str] = "rhc"
-    needs: ClassVar[frozenset[str]] = frozenset(
-        {"share_of_group", "group_probability", "group_size", "least_probability"}
-    )
+    accepts: ClassVar[tuple[type[Draws], ...]] = (GroupDraws,)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
         sample = labelled.sample
-        population, group = sample.population, sample.per_draw["group_probability"]
+        draws, population = sample.drawn_as(GroupDraws), sample.population
+        group = draws.group
         # A group whose sizes are all zero offers an item that could not be drawn; it counts nothing, as in the
         # published technique.
-        totals = np.where(group > 0, labelled.losses / sample.per_draw["share_of_group"], 0.0) / population
+        totals = np.where(group > 0, labelled.losses / draws.share, 0.0) / population
         value = float(totals.sum())
-        ratio = np.divide(totals, group, out=np.zeros(sample.draws), where=group > 0)
-        squares = float((sample.per_draw["group_size"] ** 2).sum())
+        ratio = np.divide(totals, group, out=np.zeros(len(sample)), where=group > 0)
+        squares = float((draws.group_items**2).sum())
         factor = (squares - population) / (population**2 - squares)
         variance = factor * float((group * (ratio - value) ** 2).sum())
-        chance = sample.per_draw["share_of_group"] * group
-        weights = np.divide(1.0, population * chance, out=np.zeros(sample.draws), where=group > 0)
+        chance = draws.share * group
+        weights = np.divide(1.0, population * chance, out=np.zeros(len(sample)), where=group > 0)
+        bound = heaviest(draws.least, population)
         interval = weighted_interval(
-            labelled, totals * sample.draws, weights=weights, bound=heaviest(labelled), level=level
+            labelled, totals * len(sample), weights=weights, bound=bound, hidden=draws.out_of_reach, level=level
         )
         return MeanLoss(value, variance, interval)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.core.draws import Draws, StratifiedDraws
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
@@ -23,12 +24,11 @@ class Stratified:
     """
 
     name: ClassVar[str] = "stratified"
-    needs: ClassVar[frozenset[str]] = frozenset({"stratum", "stratum_sizes"})
+    accepts: ClassVar[tuple[type[Draws], ...]] = (StratifiedDraws,)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
-        constants = labelled.sample.constants
-        sizes = constants["stratum_sizes"].astype(np.int64)
-        stratum = labelled.sample.per_draw["stratum"].astype(np.int64)
+        draws = labelled.sample.drawn_as(StratifiedDraws)
+        sizes, stratum = draws.sizes, draws.stratum
         counts = np.bincount(stratum, minlength=len(sizes))
         if not counts.all():
             raise LabelError(
@@ -38,8 +38,7 @@ class Stratified:
             )
         share = sizes / sizes.sum()
         means = np.bincount(stratum, weights=labelled.losses, minlength=len(sizes)) / counts
-        replacement = "within_replacement" in constants and bool(constants["within_replacement"][0])
-        adaptive = "adaptive" in constants
+        replacement, adaptive = draws.replacement, draws.adaptive
         left = np.ones(len(sizes)) if replacement else 1 - counts / sizes
         variance = float((share**2 * left * _spread(labelled.losses, stratum, counts, means) / counts).sum())
         if labelled.task == "classification":

@@ -10,27 +10,35 @@ from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.intervals import weighted_mean
 
 
-def heaviest(labelled: Labelled) -> float:
+def heaviest(least: float, population: int) -> float:
     """The largest weight that an item of the pool could have; infinite where one cannot be drawn."""
-    least = float(labelled.sample.constants["least_probability"][0])
-    return 1 / (labelled.sample.population * least) if least > 0 else np.inf
+    return 1 / (population * least) if least > 0 else np.inf
 
 
 def weighted_interval(
-    labelled: Labelled, terms: FloatArray, *, weights: FloatArray, bound: float, level: float
+    labelled: Labelled,
+    terms: FloatArray,
+    *,
+    weights: FloatArray,
+    bound: float,
+    level: float,
+    hidden: float | None = None,
 ) -> Interval:
     """Bounds for the mean loss, marked where the weights are so uneven that none can be trusted.
 
     terms, weights
         One per draw: weighted loss, and the weight that a failure there would have had.
+    bound
+        The largest weight that an item could have.
+    hidden
+        Share of the pool that the draws are likely to miss; None where that is not known.
     """
-    hidden = labelled.sample.constants.get("out_of_reach")
     low, high, trusted, note = weighted_mean(
         terms,
         level=level,
         bound=bound,
         weights=weights,
-        hidden=None if hidden is None else float(hidden[0]),
+        hidden=hidden,
         top=1.0 if labelled.task == "classification" else np.inf,
     )
     kind: Kind = "asymptotic" if trusted else "none"

@@ -11,9 +11,10 @@ from pathlib import Path
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.base import ToLabel
 from fieldcheck.campaign.exchange.formats import as_csv, interface, registry
-from fieldcheck.campaign.items import MEDIA, Content
+from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.sources.inputs.images import MEDIA
 
 LOCAL_FILES = "/data/local-files/?d="
 """Where Label Studio serves the files below its LOCAL_FILES_DOCUMENT_ROOT."""

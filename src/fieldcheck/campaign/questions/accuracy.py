@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
-from fieldcheck.accuracy.assessment.labelled import Labelling
+from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design
@@ -74,10 +74,10 @@ class AccuracyQuestion:
         """The estimate if every item without a label to be had had this loss."""
         return self._labelling(evidence).if_lost(loss, level=level)
 
-    def _labelling(self, evidence: LabelEvidence) -> Labelling:
+    def _labelling(self, evidence: LabelEvidence) -> PartlyLabelled:
         settings = self.settings
         positions = evidence.sample.to_label().tolist()
-        return Labelling(
+        return PartlyLabelled(
             sample=evidence.sample,
             frame=self._frame if self.design.needs == "auxiliary" else None,
             design=self.design,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -11,13 +11,13 @@ import numpy as np
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, draw
+from fieldcheck.accuracy.comparison.disagreements import RULE, Contest, Drawn, draw
 from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge, look
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.measures import losses_of
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, IntArray
@@ -74,16 +74,13 @@ class ComparisonQuestion:
         contest = self._contest
         losses = None if evidence is None else self._losses(evidence)
         drawn = draw(contest, losses, budget=self._most, seed=self.seed, first=FIRST if self._looks else None)
-        waves = np.array(drawn.sizes, dtype=np.float64)
-        beliefs = np.concatenate([np.zeros(0), *drawn.beliefs])
-        return Sample(
-            contest.population,
-            contest.items[drawn.items],
-            ESTIMATOR,
-            constants={"wave_sizes": waves, "beliefs": beliefs},
-            complete=drawn.complete,
-            prefix_valid=True,
+        waves = WaveDraws(
+            wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
+            sizes=drawn.sizes,
+            beliefs=drawn.beliefs,
+            **asdict(RULE),
         )
+        return Sample(contest.population, contest.items[drawn.items], ESTIMATOR, waves, complete=drawn.complete)
 
     def enough(self, evidence: LabelEvidence) -> bool:
         """Whether every pair is decided, where that may be looked at."""
@@ -130,10 +127,8 @@ class ComparisonQuestion:
         return (f"{waiting} still to come: nothing is decided before",)
 
     def _drawn(self, evidence: LabelEvidence) -> Drawn:
-        constants = evidence.sample.constants
-        sizes = tuple(int(size) for size in constants["wave_sizes"])
-        beliefs = np.split(constants["beliefs"], len(sizes)) if sizes else []
-        return Drawn(self._places(evidence), sizes, tuple(beliefs), evidence.sample.complete)
+        draws = evidence.sample.drawn_as(WaveDraws)
+        return Drawn(self._places(evidence), draws.sizes, draws.beliefs, evidence.sample.complete)
 
     def _places(self, evidence: LabelEvidence) -> IntArray:
         return np.searchsorted(self._contest.items, evidence.sample.items)
@@ -143,7 +138,7 @@ class ComparisonQuestion:
         contest = self._contest
         losses = np.full((len(contest.pools), len(contest.items)), np.nan)
         for row, pool in zip(losses, contest.pools, strict=True):
-            row[self._places(evidence)] = losses_of(evidence.labels, evidence.ids, pool)
+            row[self._places(evidence)] = pool.losses_of(evidence.labels, evidence.ids)
         return losses
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import ClassVar
 
@@ -14,12 +14,12 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.comparison.reuse import (
     DESIGN,
+    RULE,
     TOP_UP,
     Carried,
     TopUp,
     draw_top_up,
     explained,
-    failure_limit,
     frame_of,
     old_chances,
     pooled,
@@ -28,10 +28,11 @@ from fieldcheck.accuracy.comparison.reuse import (
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.accuracy import AccuracyQuestion
 from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
-from fieldcheck.core.measures import losses_of, refuse_outcomes
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray
@@ -71,7 +72,7 @@ class ReuseQuestion:
         pool = aligned(old.pool, new)
         labelled, notes = old.labelled(evidence)
         items = labelled.sample.items
-        losses = losses_of(evidence.labels, [pool.id_of(int(item)) for item in items], pool)
+        losses = pool.losses_of(evidence.labels, [pool.id_of(int(item)) for item in items])
         carried = Carried(items, losses, old_chances(labelled))
         return cls(pool, carried, budget, seed, (*notes, *_lost(evidence)))
 
@@ -97,8 +98,14 @@ class ReuseQuestion:
     def draw(self, evidence: LabelEvidence | None) -> Sample:
         """One wave, where further labels tell most about the new version."""
         top = draw_top_up(frame_of(self.pool), self.carried, self.count, seed=self.seed)
-        constants = {"belief": top.belief.as_row()}
-        return Sample(len(self.pool), top.items, ESTIMATOR, constants=constants, prefix_valid=True)
+        draws = WaveDraws(
+            wave=np.zeros(len(top.items), dtype=np.int64),
+            sizes=(len(top.items),),
+            beliefs=(top.belief.as_row(),),
+            **asdict(RULE),
+            before=self.carried.items,
+        )
+        return Sample(len(self.pool), top.items, ESTIMATOR, draws)
 
     def enough(self, evidence: LabelEvidence) -> bool:
         return False
@@ -106,10 +113,10 @@ class ReuseQuestion:
     def statement(self, evidence: LabelEvidence, *, level: float) -> Estimate:
         """The new version's accuracy, from the old labels and those of the top-up before its first gap."""
         frame = frame_of(self.pool)
-        top = TopUp(evidence.sample.items, risk_of(frame).belief(evidence.sample.constants["belief"]))
-        known = losses_of(evidence.labels, evidence.ids, self.pool)
+        top = TopUp(evidence.sample.items, risk_of(frame).belief(evidence.sample.drawn_as(WaveDraws).beliefs[0]))
+        known = self.pool.losses_of(evidence.labels, evidence.ids)
         losses = known[: _before_gap(known)]
-        fit = pooled(frame, self.carried, top, losses, limit=failure_limit(self.pool))
+        fit = pooled(frame, self.carried, top, losses, measure=self.pool.measure())
         notes = (*self.notes, *_left(losses, len(evidence.ids)))
         return explained(fit, self.pool, seed=self.seed, level=level, reused=len(self.carried.items), warnings=notes)
 

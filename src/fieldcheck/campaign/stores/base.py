@@ -18,6 +18,7 @@ EventKind = Literal[
     "retracted",
     "declared",
     "moved",
+    "invited",
     "closed",
 ]
 

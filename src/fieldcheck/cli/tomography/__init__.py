@@ -13,6 +13,7 @@ from fieldcheck.cli.tomography.query import query
 from fieldcheck.cli.tomography.report import report
 from fieldcheck.cli.tomography.run import run
 from fieldcheck.cli.tomography.worst import worst
+from fieldcheck.cli.verb import reads_files
 
 tomography = typer.Typer(
     name="tomography",
@@ -24,4 +25,5 @@ tomography = typer.Typer(
 
 
 for verb in (init, list_, run, query, worst, check, report, bench):
-    tomography.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(verb)
+    job = verb if verb in (init, list_) else reads_files(verb)
+    tomography.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(job)

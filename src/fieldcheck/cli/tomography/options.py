@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from fieldcheck.cli.show import console
 from fieldcheck.core.space import Condition
+from fieldcheck.core.words import percent
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import Weakness
 
@@ -36,7 +37,7 @@ ProfileFile = Annotated[
 def working(run: Run) -> Iterator[None]:
     """Say on a terminal what takes a while: before the first answer the surrogate is fitted."""
     quicker = "; --surrogate logistic is quicker" if run.surrogate == "auto" else ""
-    with Console(stderr=True).status(f"fitting {run.surrogate} to {len(run.outcomes):,} outcomes{quicker}"):
+    with console(stderr=True).status(f"fitting {run.surrogate} to {len(run.outcomes):,} outcomes{quicker}"):
         yield
 
 
@@ -44,10 +45,10 @@ def smallest_of(found: Weakness) -> str:
     """How little it takes until the model fails, in words."""
     small = found.smallest
     what = "none" if small is None else f"{small}, {band(small)}"
-    return f"Smallest combination under {found.below:.1%}: {what}."
+    return f"Smallest combination under {percent(found.below)}: {what}."
 
 
 def band(condition: Condition) -> str:
     """A condition's robustness with its band."""
     ran = f", {condition.inputs:,} inputs" if condition.inputs else ", predicted"
-    return f"{condition.robustness:.1%} [{condition.low:.1%}, {condition.high:.1%}]{ran}"
+    return f"{percent(condition.robustness)} [{percent(condition.low)}, {percent(condition.high)}]{ran}"

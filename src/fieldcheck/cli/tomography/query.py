@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rich.console import Console
-
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_facts, show_json
+from fieldcheck.cli.show import console_for_lines, show_facts, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, band, working
 from fieldcheck.core.space import Answer
-from fieldcheck.core.words import counted
+from fieldcheck.core.words import counted, percent
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
 
@@ -36,9 +34,11 @@ def query(
 
 def show_answer(answer: Answer) -> None:
     """The number first, then what it rests on."""
-    console = Console(highlight=False, soft_wrap=True)
-    span = f"[{answer.low:.1%}, {answer.high:.1%}]"
-    console.print(f"robustness {answer.robustness:.1%}, {answer.level:.0%} interval {span}", style="bold", markup=False)
+    console = console_for_lines()
+    span = f"[{percent(answer.low)}, {percent(answer.high)}]"
+    console.print(
+        f"robustness {percent(answer.robustness)}, {answer.level:.0%} interval {span}", style="bold", markup=False
+    )
     facts = [
         (
             "region",
@@ -49,10 +49,12 @@ def show_answer(answer: Answer) -> None:
             "measured",
             f"{counted(answer.measured, 'test')} in {answer.rows:,} inferences; {answer.inferred:,} predicted only",
         ),
-        ("unperturbed", f"{answer.base:.1%}: the region costs {100 * answer.drop:.1f} points"),
+        ("unperturbed", f"{percent(answer.base)}: the region costs {100 * answer.drop:.1f} points"),
     ]
     if not math.isnan(answer.audit):
-        facts.append(("audit", f"{answer.audit:.1%} ± {1.96 * answer.audit_error:.1%} from its inferences alone"))
+        facts.append(
+            ("audit", f"{percent(answer.audit)} ± {percent(1.96 * answer.audit_error)} from its inferences alone")
+        )
     facts += [("weakest" if not at else "", f"{one}: {band(one)}") for at, one in enumerate(answer.worst)]
     facts += [("note", text) for text in answer.notes]
     show_facts(console, facts)

@@ -65,7 +65,7 @@ def _to_arrow(values: Any, name: str) -> Any:
         values = np.char.decode(values, "utf-8", "replace")
     try:
         array = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError) as error:
+    except (pa.ArrowException, TypeError, UnicodeError) as error:
         raise PoolError(
             f"'{name}' is not one kind of values: {str(error).splitlines()[0]}",
             rule="a column holds numbers, or text, or truth values",

@@ -11,10 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import BudgetError
+from fieldcheck.core.label import Label
+from fieldcheck.core.measures import label_losses, measure_of
+from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.column import Column, check_lengths, closest, is_numeric, numbers, take, value_at
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Loss, Task
 
 SLACK = 1e-6
 """By this much a confidence may leave [0, 1]: what single precision leaves of 1.0."""
@@ -170,23 +173,28 @@ class Pool:
         """True where every item has its truth: a campaign can be simulated."""
         return (self.failed if self.task == "classification" else self.target) is not None
 
-    def losses(self, kind: str = "squared") -> FloatArray:
-        """One per item. Classification: 1.0 where the model fails. Regression: squared or absolute error."""
-        if kind not in ("squared", "absolute"):
-            raise self.origin.error(f"no loss '{kind}'", rule="squared or absolute")
-        if self.task == "classification":
-            if self.failed is None:
-                raise self._no_truth()
-            return self.failed.astype(np.float64)
-        return self.offsets() ** 2 if kind == "squared" else self.offsets()
+    def threshold(self, given: float | None = None) -> float:
+        """Regression: the absolute error over which an item is a failure; by default the spread of the predictions."""
+        if given is not None:
+            return given
+        return 0.5 if self.task == "classification" or self.predictions is None else float(np.std(self.predictions))
 
-    def offsets(self) -> FloatArray:
-        """Regression: one absolute error per item."""
-        if self.task != "regression":
-            raise self.origin.error("offsets of a classification", rule="only numbers have a distance to the truth")
-        if self.target is None or self.predictions is None:
+    def measure(self, loss: Loss = "squared", threshold: float | None = None) -> Measure:
+        """The usual measure of the task."""
+        return measure_of(self.task, loss, self.threshold(threshold))
+
+    def losses(self, loss: Loss = "squared") -> FloatArray:
+        """One per item. Classification: 1.0 where the model fails. Regression: squared or absolute error."""
+        if self.task == "classification" and self.failed is not None:
+            return self.failed.astype(np.float64)
+        if self.task == "classification" or self.target is None or self.predictions is None:
             raise self._no_truth()
-        return np.asarray(np.abs(self.target - self.predictions), dtype=np.float64)
+        return measure_of(self.task, loss).losses(self.predictions, self.target)
+
+    def losses_of(self, labels: Mapping[str, Label], ids: Sequence[str]) -> FloatArray:
+        """Losses of this pool's model, one per id: nan without a label, infinite where there is none to be had."""
+        said = self.predictions_at(self.position_of(ids).tolist())
+        return label_losses(self.measure(), said, [labels.get(name) for name in ids])
 
     def _no_truth(self) -> Exception:
         return self.origin.error(

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics import special
+from fieldcheck.numerics.sampling.wave import Prospect
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -113,6 +114,12 @@ class RiskModel:
     def expected(self, linear: FloatArray) -> FloatArray:
         """Expected loss, one per linear predictor."""
         return np.asarray(special.expit(linear) if self.family == "bernoulli" else np.exp(np.clip(linear, -60, 60)))
+
+    def prospect(self, belief: Belief) -> Prospect:
+        """What a wave that is drawn with this belief goes by."""
+        linear = self.linear(belief)
+        expected = self.expected(linear)
+        return Prospect(expected, self.spread(expected), linear)
 
     def spread(self, expected: FloatArray, *, dispersion: float = 1 / SHAPE) -> FloatArray:
         """Variance of the loss, one per expected loss.

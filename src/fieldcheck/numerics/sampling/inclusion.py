@@ -26,7 +26,7 @@ def wave_inclusion(
     drawn: BoolArray,
     count: int,
     *,
-    objective: Objective,
+    objective: str,
     floor: float,
     certain: float,
 ) -> FloatArray:
@@ -39,6 +39,8 @@ def wave_inclusion(
         Mean (above 0) and variance of each item's loss, as believed.
     drawn
         True where an item was drawn in an earlier wave.
+    objective
+        One of ``Objective``.
     floor
         Share of the size that is the same for all, in [0, 1].
     certain
@@ -61,7 +63,7 @@ def wave_inclusion(
     return inclusion
 
 
-def _size(expected: FloatArray, spread: FloatArray, objective: Objective) -> FloatArray:
+def _size(expected: FloatArray, spread: FloatArray, objective: str) -> FloatArray:
     """What the probability is proportional to: the spread of the loss, or for failures the loss itself."""
     return np.sqrt(spread) if objective == "estimate" else np.maximum(expected, _LEAST)
 

@@ -11,7 +11,7 @@ from fieldcheck.numerics.sampling.partition import Partition
 
 def stratified_draw(
     strata: Partition, counts: npt.NDArray[np.int64], rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Items drawn without replacement, and the stratum of each.
 
     One item of every stratum comes first, the others follow, both in random order: whoever stops half-way has every
@@ -27,4 +27,4 @@ def stratified_draw(
     later = np.ones(len(stratum), dtype=bool)
     later[leads] = False
     order = order[np.argsort(later[order], kind="stable")]
-    return np.concatenate(drawn)[order], stratum[order].astype(np.float64)
+    return np.concatenate(drawn)[order], stratum[order]

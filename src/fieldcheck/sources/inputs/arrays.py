@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +12,8 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs, Kind
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import is_plain, open_npz
 from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.options import IDS, LABELS, Wanted, label_in, named, pick
 
@@ -27,10 +26,6 @@ INPUTS = ("images", "x", "inputs", "data", "features", "texts", "text", "arr_0")
 
 PAIRS = {"x": "y", "images": "labels", "inputs": "targets", "data": "target"}
 """Beginnings and endings of names of inputs, and what stands there in the name of their labels: x_test, y_test."""
-
-
-LOCAL_HEADER = 30
-"""Bytes of a zip entry's header before its name; the lengths of name and extra field are at 26 and 28."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,32 +45,40 @@ class ArrayInputs:
 
     def batch(self, start: int, stop: int) -> Any:
         rows = np.asarray(self.array[start:stop])
-        return rows.tolist() if self.kind == "text" else rows
+        if self.kind != "text":
+            return rows
+        with decoding(self.name, InputsError, rule="texts"):  # numbers beyond Unicode are no letters
+            return rows.tolist()
 
 
 def from_npy(path: Path, wanted: Wanted) -> ArrayInputs:
     """The array in a file, memory-mapped; nothing is unpickled."""
-    with _reading(path):
+    with decoding(path, InputsError, rule="a complete file as numpy.save writes it, without Python objects"):
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     return from_array(array, wanted, name=path.stem)
 
 
 def from_npz(path: Path, wanted: Wanted) -> ArrayInputs:
     """An array of the file as inputs, beside it their labels and ids where they are there."""
-    with _reading(path), zipfile.ZipFile(path) as archive:
-        entries = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
-        chosen = _chosen(path, {name: _header(archive, entry)[0] for name, entry in entries.items()}, wanted)
-        array, mapped = _read(path, archive, entries[chosen])
-        label = label_in(wanted, _label_names(chosen), entries, where=str(path))
-        id_name = named(wanted.id, IDS, entries, where=str(path))
-        labels = None if label is None else _read(path, archive, entries[label])[0]
-        ids = None if id_name is None else _read(path, archive, entries[id_name])[0]
-        names = _read(path, archive, entries["classes"])[0] if "classes" in entries else np.zeros(0)
+    with open_npz(path, InputsError) as file:
+        chosen = _chosen(path, {name: header.shape for name, header in file.headers.items()}, wanted)
+        label = label_in(wanted, _label_names(chosen), file.headers, where=str(path))
+        id_name = named(wanted.id, IDS, file.headers, where=str(path))
+        classes_name = "classes" if "classes" in file.headers else None
+        found = file.read({name for name in (chosen, label, id_name, classes_name) if name is not None}, mapped=True)
+        mapped = is_plain(file.headers[chosen])
     notes = [f"inputs: the array '{chosen}'" + (f", labels '{label}'" if label else "")]
     if not mapped:
         notes.append(f"'{chosen}' is compressed and was read whole: np.savez without compression is read as needed")
-    classes = tuple(str(name) for name in names)
-    return from_array(array, wanted, name=path.stem, labels=labels, ids=ids, classes=classes, notes=tuple(notes))
+    return from_array(
+        found[chosen],
+        wanted,
+        name=path.stem,
+        labels=None if label is None else found[label],
+        ids=None if id_name is None else found[id_name],
+        classes=tuple(str(name) for name in found.get("classes", ())),
+        notes=tuple(notes),
+    )
 
 
 def from_array(
@@ -155,61 +158,6 @@ def _label_names(chosen: str) -> tuple[str, ...]:
         if lowered.startswith(own) or lowered.endswith(own)
     ]
     return (*paired, *LABELS)
-
-
-def _read(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[Array, bool]:
-    """The array, and whether it is mapped from the file."""
-    shape, fortran, dtype = _header(archive, entry)
-    if dtype.hasobject:
-        raise InputsError(
-            f"{path}: the array '{entry.filename}' holds Python objects",
-            rule="nothing is unpickled: a pickle can run any code",
-            hint="store it as numbers or as text",
-        )
-    promised = math.prod(shape) * dtype.itemsize
-    if not 0 <= promised <= entry.file_size:
-        raise InputsError(
-            f"{path}: the array '{entry.filename}' promises more than the file holds",
-            rule="a complete file as numpy.savez writes it",
-        )
-    if entry.compress_type == zipfile.ZIP_STORED and promised:
-        at = _data_offset(path, entry)
-        order = "F" if fortran else "C"
-        return np.memmap(path, dtype=dtype, mode="r", offset=at, shape=shape, order=order), True  # type: ignore[call-overload]
-    with archive.open(entry) as stream:
-        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False)), False
-
-
-def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    with archive.open(entry) as stream:
-        version = np.lib.format.read_magic(stream)
-        reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        return reader(stream)
-
-
-def _data_offset(path: Path, entry: zipfile.ZipInfo) -> int:
-    """Where the numbers of a stored entry begin in the file: after the zip's and the array's own headers."""
-    with path.open("rb") as stream:
-        stream.seek(entry.header_offset)
-        local = stream.read(LOCAL_HEADER)
-        stream.seek(int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little"), 1)
-        version = np.lib.format.read_magic(stream)
-        reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        reader(stream)
-        return stream.tell()
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
-        said = str(error).splitlines()[0] if str(error) else "it is cut off"
-        raise InputsError(
-            f"{path} cannot be read: {said}",
-            rule="a complete file as numpy.save or numpy.savez writes it, without Python objects",
-            hint="write it again; a download may have been cut off",
-        ) from error
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,31 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Kind
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.limits import check_size
 from fieldcheck.sources.inputs.options import Wanted
 
-SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm", ".pgm"})
+MEDIA = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+    ".avif": "image/avif",
+    ".tif": "",
+    ".tiff": "",
+    ".ppm": "",
+    ".pgm": "",
+}
+"""What an image is, by suffix, and its media type; empty where browsers do not show it. SVG can carry scripts."""
 
 
-FORMATS = ("PNG", "JPEG", "BMP", "WEBP", "GIF", "TIFF", "PPM")
-"""What Pillow may try: none of these starts another program."""
+SUFFIXES = frozenset(MEDIA)
+
+
+FORMATS = ("PNG", "JPEG", "BMP", "WEBP", "GIF", "TIFF", "PPM", "AVIF")
+"""What Pillow may try, where it knows it: none of these starts another program."""
 
 
 GREY = frozenset({"1", "L", "LA"})
@@ -114,16 +132,19 @@ def decode(path: Path, name: str) -> Any:
     """The image in a file, decoded in full; an error names the file."""
     from PIL import Image
 
-    try:
-        with Image.open(path, formats=FORMATS) as image:
-            image.load()
-            return image
-    except Exception as error:  # damaged files make decoders raise whatever they like
-        raise InputsError(
-            f"{name} cannot be decoded: {str(error).splitlines()[0] if str(error) else type(error).__name__}",
+    Image.init()
+    with (
+        decoding(
+            name,
+            InputsError,
             rule="complete image files: " + ", ".join(FORMATS),
             hint="--skip-broken to leave out what cannot be read",
-        ) from error
+        ),
+        Image.open(path, formats=[one for one in FORMATS if one in Image.OPEN]) as image,
+    ):
+        check_size(path, image.width * image.height * len(image.getbands()), InputsError)
+        image.load()
+        return image
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,9 @@ import numpy.typing as npt
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.core.pool.column import as_column, value_at
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.parquet import open_parquet
+from fieldcheck.files.text import open_text
 from fieldcheck.sources.cells import MISSING, typed
 from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.options import IDS, LABELS, TEXTS, Wanted, label_in, named, pick
@@ -144,7 +147,7 @@ def from_stream(stream: Stream, wanted: Wanted, *, name: str, notes: tuple[str, 
     label = label_in(wanted, LABELS, have, where=name)
     id_name = named(wanted.id, IDS, have, where=name)
     kind, columns = _what(first, wanted, taken={label, id_name}, name=name)
-    kept, size = _kept(stream, [one for one in (id_name, label) if one], have[0])
+    kept, size = _kept(stream, [one for one in (id_name, label) if one is not None], have[0])
     return TableInputs(
         name=name,
         kind=kind,
@@ -224,28 +227,25 @@ def from_parquet(path: Path, wanted: Wanted) -> TableInputs:
 
     def stream(columns: Sequence[str] | None) -> Iterator[Any]:
         import pyarrow as pa
-        from pyarrow import parquet
 
-        with parquet.ParquetFile(path, memory_map=True) as source:
+        with open_parquet(path, InputsError) as source:
             for batch in source.iter_batches(batch_size=ROWS, columns=None if columns is None else list(columns)):
                 yield pa.Table.from_batches([batch]).select(columns or batch.schema.names)
 
-    with _reading(path, "Parquet"):
-        return from_stream(stream, wanted, name=path.stem)
+    return from_stream(stream, wanted, name=path.stem)
 
 
 def from_csv(path: Path, wanted: Wanted) -> TableInputs:
     """A CSV or TSV file, block by block; cells are text until somebody needs numbers."""
-    encoding = wanted.encoding or "utf-8-sig"
-    with _reading(path, "CSV"):
-        header, delimiter = _header(path, encoding)
-        stream = partial(_csv_blocks, path, header, delimiter=delimiter, encoding=wanted.encoding or "utf8")
-        return from_stream(stream, wanted, name=path.stem)
+    with _reading(path):
+        header, delimiter = _header(path, wanted.encoding)
+    stream = partial(_csv_blocks, path, header, delimiter=delimiter, encoding=wanted.encoding or "utf8")
+    return from_stream(stream, wanted, name=path.stem)
 
 
-def _header(path: Path, encoding: str) -> tuple[list[str], str]:
+def _header(path: Path, encoding: str | None) -> tuple[list[str], str]:
     """The names of the columns; the delimiter is a tab for .tsv, else the commoner of comma and semicolon."""
-    with path.open(encoding=encoding, newline="") as file:
+    with open_text(path, encoding, InputsError) as file:
         line = file.readline()
         delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;", key=line.count)
         file.seek(0)
@@ -262,19 +262,16 @@ def _csv_blocks(
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    reader = arrow.open_csv(
-        path,
-        read_options=arrow.ReadOptions(encoding=encoding, block_size=BLOCK, use_threads=False),
-        parse_options=arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=arrow.ConvertOptions(
-            column_types=dict.fromkeys(header, pa.string()),
-            include_columns=None if columns is None else list(columns),
-            null_values=list(MISSING),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
+    convert = arrow.ConvertOptions(
+        column_types=dict.fromkeys(header, pa.string()),
+        include_columns=None if columns is None else list(columns),
+        null_values=list(MISSING),
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
     )
-    with reader:
+    options = arrow.ReadOptions(encoding=encoding, block_size=BLOCK, use_threads=False)
+    parse = arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    with _reading(path), arrow.open_csv(path, options, parse, convert) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
@@ -291,18 +288,14 @@ def from_table(table: Any, wanted: Wanted, *, name: str) -> TableInputs:
     return from_stream(stream, wanted, name=name)
 
 
-@contextmanager
-def _reading(path: Path, what: str) -> Iterator[None]:
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeError, LookupError, csv.Error) as error:
-        raise InputsError(
-            f"{path} cannot be read as {what}: {str(error).splitlines()[0]}",
-            rule=f"a complete {what} file" + (" in UTF-8, one value per column in every row" if what == "CSV" else ""),
-            hint="--encoding latin-1, if that is what it was written with" if what == "CSV" else "write it again",
-        ) from error
+def _reading(path: Path) -> AbstractContextManager[None]:
+    return decoding(
+        path,
+        InputsError,
+        kind="CSV",
+        rule="a complete CSV file in UTF-8, one value per column in every row",
+        hint="--encoding latin-1, if that is what it was written with",
+    )
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import Column, as_column
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.files.parquet import open_parquet
 from fieldcheck.sources.pools.base import Reading
 from fieldcheck.sources.roles import ColumnMap, assign
 
@@ -23,20 +24,10 @@ class ParquetPools:
 
     def read(self, path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None) -> Reading:
         """The columns of a Parquet file by their part; ``encoding`` is for text files and not looked at."""
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        try:
-            with parquet.ParquetFile(path, memory_map=True) as source:
-                names = source.schema_arrow.names
-                _check_names(path, names)
-                table = {name: _column(source, name) for name in names}
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise PoolError(
-                f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}",
-                rule="a complete Parquet file",
-                hint="write it again; a download may have been cut off",
-            ) from error
+        with open_parquet(path, PoolError) as source:
+            names = source.schema_arrow.names
+            _check_names(path, names)
+            table = {name: _column(source, name) for name in names}
         return assign(table, columns, truth=truth, origin=Origin(file=str(path)))
 
     def write(self, table: Any, path: Path) -> None:

@@ -1,7 +1,8 @@
-"""."""
+"""A run: what a folder of outcomes says, and how it comes about."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,10 @@ import numpy as np
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Answer, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import open_npz
+from fieldcheck.files.schema import NUMBER, Schema, checked
+from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.answers.ask import ask
 from fieldcheck.tomography.answers.fit_file import fitted
@@ -19,7 +24,7 @@ from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.query import parse
 from fieldcheck.tomography.runs.ending import Ending, ending
-from fieldcheck.tomography.runs.folder import RunFolder, space_of
+from fieldcheck.tomography.runs.folder import BACKUP, HEAD, RunFolder, space_of
 from fieldcheck.tomography.runs.measure import Bands, Progress, Tell, carried_out, head_of
 from fieldcheck.tomography.runs.schedule import Schedule, Stage
 from fieldcheck.tomography.runs.stopping import Stopping
@@ -27,8 +32,18 @@ from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 from fieldcheck.tomography.surrogates.measured import WithMeasured
 
-NEEDED = {"space", "guess", "surrogate", "seed", "inputs"}
-"""Parts of a head without which nothing can be answered."""
+NEEDED: Schema = {
+    "space": list,
+    "guess": NUMBER,
+    "surrogate": str,
+    "seed": int,
+    "inputs": int,
+    "classes": list | None,
+    "budget": int | None,
+    "width": NUMBER | None,
+    "earlier": list,
+}
+"""What a head says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,20 +78,14 @@ class Run:
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
         """The run in a folder, finished or not."""
         ledger = RunFolder.open(folder)
-        head = ledger.head()
-        if lacking := NEEDED - head.keys():
-            raise SpaceError(
-                f"{folder}: its run.json says nothing of '{min(lacking)}'",
-                rule="the folder of a run, as it was written",
-            )
+        head = checked(ledger.head(), NEEDED, Path(folder) / HEAD, SpaceError, hint=BACKUP)
         outcomes, arrangements = ledger.read()
         if not len(outcomes):
             raise SpaceError(f"{folder} has no outcomes yet", rule="run it first", hint="tomography run --resume")
-        classes = head.get("classes")
         return cls(
-            space=space_of(head["space"]),
+            space=space_of(head["space"], Path(folder) / HEAD),
             outcomes=outcomes,
-            classes=None if classes is None else np.array(classes, dtype=np.int64),
+            classes=_classes(head, Path(folder) / HEAD),
             guess=float(head["guess"]),
             surrogate=surrogate or str(head["surrogate"]),
             seed=int(head["seed"]),
@@ -115,9 +124,8 @@ class Run:
         if self.arrangements is not None:
             columns["arrangement"] = self.arrangements
         target = self.folder / "outcomes.parquet"
-        temporary = target.with_name(".outcomes.part")
-        pq.write_table(pa.table(columns), temporary)
-        temporary.replace(target)
+        with whole_file(target) as place:
+            pq.write_table(pa.table(columns), place)
         return target
 
     @property
@@ -126,9 +134,23 @@ class Run:
         path = None if self.folder is None else self.folder / "quality.npz"
         if path is None or not path.exists():
             return None
-        with np.load(path, allow_pickle=False) as file:
-            found: FloatArray = file["predicted"].astype(np.float64)
-        return found
+        rule, again = f"one number for each of {self.space.size:,} tests", "delete it, and measure the quality again"
+        with open_npz(path, SpaceError, rule=rule, hint=again) as file:
+            found = file.read(["predicted"])["predicted"]
+        if found.shape != (self.space.size,) or found.dtype.kind != "f":
+            raise SpaceError(f"{path} is damaged: {found.dtype} of shape {found.shape}", rule=rule, hint=again)
+        return found.astype(np.float64)
+
+
+def _classes(head: Mapping[str, Any], where: Path) -> IntArray | None:
+    """The class of every input, where they have one."""
+    if head["classes"] is None:
+        return None
+    with decoding(where, SpaceError, rule="one class for each input", hint=BACKUP):
+        found = np.array(head["classes"], dtype=np.int64).reshape(head["inputs"])
+    if np.any(found < 0):
+        raise SpaceError(f"{where} is damaged: a class of {found.min()}", rule="classes count from 0", hint=BACKUP)
+    return found
 
 
 def measure(  # noqa: PLR0913 -- all optional

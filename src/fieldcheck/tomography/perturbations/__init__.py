@@ -14,24 +14,41 @@ from fieldcheck.core.rng import ItemStreams, rng_for
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.perturbations.families import families, family
 from fieldcheck.tomography.perturbations.image.brightness import Brightness
+from fieldcheck.tomography.perturbations.image.canny_edges import CannyEdges
 from fieldcheck.tomography.perturbations.image.codec_error import CodecError
 from fieldcheck.tomography.perturbations.image.contrast import Contrast
 from fieldcheck.tomography.perturbations.image.darken import Darken
+from fieldcheck.tomography.perturbations.image.defocus_blur import DefocusBlur
+from fieldcheck.tomography.perturbations.image.dirty_lens import DirtyLens
+from fieldcheck.tomography.perturbations.image.dotted_line import DottedLine
+from fieldcheck.tomography.perturbations.image.elastic import Elastic
 from fieldcheck.tomography.perturbations.image.exposure import Exposure
 from fieldcheck.tomography.perturbations.image.fog import Fog
+from fieldcheck.tomography.perturbations.image.frost import Frost
 from fieldcheck.tomography.perturbations.image.gaussian_blur import GaussianBlur
 from fieldcheck.tomography.perturbations.image.gaussian_noise import GaussianNoise
+from fieldcheck.tomography.perturbations.image.glass_blur import GlassBlur
+from fieldcheck.tomography.perturbations.image.haze import Haze
+from fieldcheck.tomography.perturbations.image.impulse_noise import ImpulseNoise
 from fieldcheck.tomography.perturbations.image.jpeg_compression import JpegCompression
 from fieldcheck.tomography.perturbations.image.motion_blur import MotionBlur
 from fieldcheck.tomography.perturbations.image.occlusion import Occlusion
+from fieldcheck.tomography.perturbations.image.pixelate import Pixelate
+from fieldcheck.tomography.perturbations.image.rain import Rain
 from fieldcheck.tomography.perturbations.image.rotate import Rotate
 from fieldcheck.tomography.perturbations.image.saturation import Saturation
 from fieldcheck.tomography.perturbations.image.scale import Scale
+from fieldcheck.tomography.perturbations.image.shadow import Shadow
 from fieldcheck.tomography.perturbations.image.sharpness import Sharpness
 from fieldcheck.tomography.perturbations.image.shear import Shear
 from fieldcheck.tomography.perturbations.image.shot_noise import ShotNoise
+from fieldcheck.tomography.perturbations.image.snow import Snow
+from fieldcheck.tomography.perturbations.image.spatter import Spatter
+from fieldcheck.tomography.perturbations.image.stripe import Stripe
 from fieldcheck.tomography.perturbations.image.translate import Translate
+from fieldcheck.tomography.perturbations.image.zigzag import Zigzag
 from fieldcheck.tomography.perturbations.image.zoom import Zoom
+from fieldcheck.tomography.perturbations.image.zoom_blur import ZoomBlur
 from fieldcheck.tomography.perturbations.own import Change, OneByOne, made_of
 from fieldcheck.tomography.perturbations.text.base import Edited
 from fieldcheck.tomography.perturbations.text.casing import Casing
@@ -49,8 +66,10 @@ registry: Registry[Perturbation] = Registry(
     "perturbation",
     "fieldcheck.perturbations",
     *(Brightness, Contrast, Darken, Exposure, Saturation, Sharpness, Fog),
-    *(Zoom, Scale, Translate, Rotate, Shear),
-    *(GaussianBlur, MotionBlur, GaussianNoise, ShotNoise, JpegCompression, CodecError, Occlusion),
+    *(Zoom, Scale, Translate, Rotate, Shear, Elastic),
+    *(GaussianBlur, DefocusBlur, MotionBlur, ZoomBlur, GlassBlur, Pixelate, JpegCompression, CodecError, CannyEdges),
+    *(GaussianNoise, ShotNoise, ImpulseNoise, Occlusion, Stripe, DottedLine, Zigzag),
+    *(Haze, Rain, Snow, Frost, Shadow, Spatter, DirtyLens),
     *(Synonym, Typos, Keyboard, Contraction, Punctuation, Casing, WordOrder),
     error=SpaceError,
     hint="fieldcheck tomography list perturbations",

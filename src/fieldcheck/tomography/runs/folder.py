@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.space import Axis, Outcomes, Space
+from fieldcheck.core.space import LARGEST, Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
-from fieldcheck.files.whole import sync_folder, write_whole
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import open_npz
+from fieldcheck.files.schema import checked
+from fieldcheck.files.whole import whole_file, write_text
 
 FORMAT = 1
 
@@ -32,6 +34,17 @@ PARTS = "outcomes"
 
 
 COLUMNS = ("tests", "inputs", "held", "chance", "arrangements")
+"""Of a part; the first three are always there."""
+
+
+KINDS = {"tests": "iu", "inputs": "iu", "held": "f", "chance": "f", "arrangements": "iu"}
+"""Letters that numpy has for their types."""
+
+
+ONCE, DELETE = "parts are written once", "delete it and all later ones, then --resume"
+
+
+BACKUP = "restore run.json, or begin again with another --out"
 
 
 GROWING = ("budget", "width", "earlier")
@@ -87,17 +100,16 @@ class RunFolder:
 
     def head(self) -> dict[str, Any]:
         """What the run was begun with."""
-        try:
-            found: dict[str, Any] = json.loads(self._head.read_bytes())
-            newer = int(found.pop("format")) > FORMAT
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise SpaceError(f"{self._head} is damaged", rule="only --resume writes to it") from error
-        if newer:
+        with decoding(self._head, SpaceError, rule="only --resume writes to it", hint=BACKUP):
+            found: dict[str, Any] = checked(
+                json.loads(self._head.read_bytes()), {"format": int}, self._head, SpaceError, hint=BACKUP
+            )
+        if found.pop("format") > FORMAT:
             raise SpaceError(f"{self.folder} was made by a newer version", rule=f"formats up to {FORMAT}")
         return found
 
     def _write_head(self, head: Mapping[str, Any]) -> None:
-        write_whole(self._head, json.dumps({"format": FORMAT, **head}, indent=1).encode())
+        write_text(self._head, json.dumps({"format": FORMAT, **head}, indent=1))
 
     def _go_on(self, head: Mapping[str, Any], *, resume: bool) -> None:
         if not resume:
@@ -147,13 +159,8 @@ class RunFolder:
         if arrangements is not None:
             columns["arrangements"] = arrangements
         number = len(self.parts())
-        temporary = self.folder / PARTS / f".{number:06d}"
-        with temporary.open("wb") as stream:
+        with whole_file(self.folder / PARTS / f"{number:06d}.npz") as place, place.open("wb") as stream:
             np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(self.folder / PARTS / f"{number:06d}.npz")
-        sync_folder(self.folder / PARTS)
 
     def parts(self) -> list[Path]:
         """The parts that are there, in order."""
@@ -169,11 +176,15 @@ class RunFolder:
 
     def read(self) -> tuple[Outcomes, IntArray | None]:
         """All outcomes so far, in the order in which they came, and their arrangements where order matters."""
-        parts = [_read(path) for path in self.parts()]
+        head = self.head()
+        tests = space_of(head["space"], self._head).size if "space" in head else LARGEST
+        limits = {"tests": tests, "inputs": head.get("inputs") or LARGEST}
+        parts = [_read(path, limits) for path in self.parts()]
         if not parts:
             none = np.zeros(0, dtype=np.int64)
             return Outcomes(none, none, np.zeros(0)), None
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        with decoding(self.folder / PARTS, SpaceError, rule="parts of one run", hint=DELETE):
+            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         outcomes = Outcomes(joined["tests"], joined["inputs"], joined["held"].astype(np.float64), joined.get("chance"))
         return outcomes, joined.get("arrangements")
 
@@ -194,16 +205,27 @@ def _inferences(number: float) -> str:
     return f"{number:,} inferences" if number < math.inf else "as many inferences as there are"
 
 
-def _read(path: Path) -> dict[str, npt.NDArray[Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in COLUMNS if name in file}
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise SpaceError(
-            f"{path} is damaged: {error}",
-            rule="parts are written once",
-            hint="delete it and all later ones, then --resume",
-        ) from error
+def _read(path: Path, limits: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
+    """A part; its tests and inputs are numbers below the limits."""
+    with open_npz(path, SpaceError, rule=ONCE, hint=DELETE) as file:
+        part = file.read([name for name in COLUMNS if name in file.headers])
+    if problem := _problem(part, limits):
+        raise SpaceError(f"{path} is damaged: {problem}", rule=ONCE, hint=DELETE)
+    return part
+
+
+def _problem(part: Mapping[str, npt.NDArray[Any]], limits: Mapping[str, int]) -> str:
+    """What keeps a part from being one; nothing if it is one."""
+    lacking = [name for name in COLUMNS[:3] if name not in part]
+    if lacking:
+        return f"it has no '{lacking[0]}'"
+    for name, column in part.items():
+        if column.shape != part["tests"].shape or column.ndim != 1 or column.dtype.kind not in KINDS[name]:
+            return f"'{name}' is {column.dtype} of shape {column.shape}"
+    outside = [name for name, limit in limits.items() if np.any((part[name] < 0) | (part[name] >= limit))]
+    if outside:
+        return f"'{outside[0]}' has numbers that the run does not have"
+    return "" if np.all((part["held"] >= 0) & (part["held"] <= 1)) else "'held' is not between 0 and 1"
 
 
 def space_record(space: Space) -> list[dict[str, Any]]:
@@ -214,11 +236,18 @@ def space_record(space: Space) -> list[dict[str, Any]]:
     ]
 
 
-def space_of(record: Any) -> Space:
-    """The inverse of ``space_record``."""
-    return Space(
-        tuple(
-            Axis(row["name"], row["levels"], row["perturbation"], {k: (v[0], v[1]) for k, v in row["words"].items()})
-            for row in json.loads(json.dumps(record))
+AXIS = {"name": str, "levels": int, "perturbation": str, "words": dict}
+
+
+def space_of(record: Any, where: object) -> Space:
+    """The inverse of ``space_record``; an error says where the record is."""
+    with decoding(where, SpaceError, rule="only --resume writes to it", hint=BACKUP):
+        rows = [checked(row, AXIS, where, SpaceError, hint=BACKUP) for row in record]
+        return Space(
+            tuple(
+                Axis(
+                    one["name"], one["levels"], one["perturbation"], {k: (v[0], v[1]) for k, v in one["words"].items()}
+                )
+                for one in rows
+            )
         )
-    )

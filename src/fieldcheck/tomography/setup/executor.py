@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs, gather
+from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
@@ -27,6 +28,22 @@ Respond = Callable[[Any], npt.NDArray[Any]]
 
 Check = Callable[[npt.NDArray[Any], IntArray], npt.NDArray[Any]]
 """From what the model says and the positions of the inputs to 1.0 where the answer is right, else 0.0."""
+
+
+def against(measure: Measure | Callable[[Any, Any], npt.NDArray[Any]], truths: Any) -> Check:
+    """What is right by a measure, or by a function of outputs and truths, where the truth of every input is known."""
+    known = truths if isinstance(truths, np.ndarray) else _entries(truths)
+    if callable(measure):
+        return lambda outputs, at: measure(outputs, known[at])
+    return lambda outputs, at: ~measure.failed(measure.losses(outputs, known[at]))
+
+
+def _entries(truths: Any) -> npt.NDArray[Any]:
+    """A list with entries of any shape as an array of them."""
+    found = np.empty(len(truths), dtype=object)
+    for at, truth in enumerate(truths):
+        found[at] = truth
+    return found
 
 
 @dataclass

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
+from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.models import Opening, Preparation
 from fieldcheck.sources.inputs.options import Wanted
@@ -43,9 +45,6 @@ KEYS: dict[str, frozenset[str]] = {
     "perturbation": frozenset({"name", "levels", "apply", "words"}),
 }
 """By table of the file, what may be in it; "" is the file itself."""
-
-
-CHECKS = ("label", "tolerance", "function")
 
 
 CODE = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*(@(?P<weights>.+))?")
@@ -114,6 +113,14 @@ class Recipe:
             return Code(given, match["module"])
         weights = self.folder / match["weights"]
         return Code(f"{given[: match.start('weights')]}{weights}", match["module"], weights)
+
+    @property
+    def measure(self) -> Measure:
+        """What right is, where it is not a function that the file names: ``label``, ``tolerance``, or any measure."""
+        kind = str(self.check.get("kind", "label"))
+        if kind == "tolerance":
+            return measures.Tolerance(float(self.check["tolerance"]))
+        return measures.registry.build("accuracy" if kind in ("label", "function") else kind)
 
     @property
     def data_source(self) -> str:
@@ -201,8 +208,9 @@ def _kind(hint: Any) -> type[Any]:
 
 def _check_check(check: Mapping[str, Any], place: Path) -> None:
     kind = check.get("kind", "label")
-    if kind not in CHECKS:
-        raise SpaceError(f"{place}: no check '{kind}'", rule="there are: " + ", ".join(CHECKS))
+    known = ("label", "function", *measures.registry)
+    if str(kind).partition(":")[0] not in known:
+        raise SpaceError(f"{place}: no check '{kind}'", rule="there are: " + ", ".join(known))
     if kind == "tolerance" and not isinstance(check.get("tolerance"), int | float):
         raise SpaceError(
             f"{place}: the check has no tolerance", rule="tolerance = largest absolute error that is right"

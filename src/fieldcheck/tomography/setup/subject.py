@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from fieldcheck import models, sources
+from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs, Subset
 from fieldcheck.core.space import Space
@@ -19,12 +20,11 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.models.classes import as_codes, class_names
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
-from fieldcheck.tomography.setup.checks import against, label, tolerance
-from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond
+from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against
 from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, Recipe
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
-Measure = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
+Measuring = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
 """From tests, inputs and arrangements, one per row, to whether the check holds: 1.0 or 0.0."""
 
 
@@ -46,7 +46,7 @@ class Subject:
 
     space: Space
     inputs: int
-    measure: Measure
+    measure: Measuring
     classes: IntArray | None = None
     guess: float = 0.0
     digest: Mapping[str, str] | None = None
@@ -146,7 +146,7 @@ def _hidden(opened: models.Opened) -> Respond | None:
 
 def _opening(recipe: Recipe, trust: bool) -> models.Opening:
     given = {name: value for name, value in recipe.model.items() if name in OPENING}
-    if recipe.check.get("kind") == "tolerance":
+    if isinstance(recipe.measure, measures.Tolerance):
         given.setdefault("task", "regression")
     return models.Opening(**given, trust=trust)
 
@@ -174,16 +174,17 @@ def _checking(
         )
     kind = recipe.check.get("kind", "label")
     if kind == "function":
-        judge = models.named_object(str(recipe.check["function"]), trust=trust)
-        return against(judge, np.asarray(inputs.labels)), None, 0.0
-    if kind == "tolerance":
-        return against(tolerance(float(recipe.check["tolerance"])), np.asarray(inputs.labels)), None, 0.0
+        own = models.named_object(str(recipe.check["function"]), trust=trust)
+        return against(own, np.asarray(inputs.labels)), None, 0.0
+    measure = recipe.measure
+    if not isinstance(measure, measures.Accuracy):
+        return against(measure, np.asarray(inputs.labels)), None, 0.0
     if opened.model.task != "classification":
         raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
     width = opened.model.respond(opened.steps(inputs.batch(0, 1))).outputs.shape[1]
     names, _ = class_names(opened.model, [inputs], given=recipe.model.get("classes"), width=width)
     codes = as_codes(inputs.labels, names, where=inputs.name)
-    return against(label, codes), codes, 1 / width
+    return against(measure, codes), codes, measure.top / width
 
 
 def file_digest(path: Path) -> str:

@@ -22,7 +22,7 @@ surrogate = "auto"       # predicts the tests that are not run; auto chooses by 
 {columns}# limit = 1000           # only the first inputs
 
 [check]
-kind = "label"           # label: the predicted class is the true one; tolerance (regression); function
+kind = "label"           # the predicted class is the true one; accuracy:top=2; tolerance; detection; function
 # tolerance = 5.0        # largest absolute error that is right
 # function = "mychecks:boxes"   # (outputs, truths) -> 1.0 or 0.0 each; needs --trust
 

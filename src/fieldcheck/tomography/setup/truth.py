@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,8 @@ import numpy.typing as npt
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.npz import read_npz
 
 COLUMNS = "tests, perturbations, correct (bits), inputs, labels"
 
@@ -75,15 +76,12 @@ def read_truth(path: str | Path) -> RecordedTruth:
     ``inputs`` (their number), ``labels`` and ``classes`` (the number of classes) may be missing. Nothing is unpickled.
     """
     place = Path(path)
-    try:
-        with place.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            columns = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise SpaceError(f"{place}: {error}", rule=f"an npz file with {COLUMNS}") from error
+    columns = read_npz(place, SpaceError, rule=f"an npz file with {COLUMNS}")
     missing = [name for name in ("tests", "correct") if name not in columns]
     if missing:
         raise SpaceError(f"{place} has no '{missing[0]}'", rule=f"an npz file with {COLUMNS}")
-    return _truth(place, columns)
+    with decoding(place, SpaceError, rule=f"an npz file with {COLUMNS}"):
+        return _truth(place, columns)
 
 
 def _truth(place: Path, columns: dict[str, npt.NDArray[Any]]) -> RecordedTruth:

@@ -35,3 +35,13 @@ export function ask(dialog) {
 }
 
 export const count = (n, one, many = one + "s") => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+/** How much of the budget is done, as a line below the head of the page. */
+export function showMeter({budget, labelled, skipped}) {
+  const meter = at("meter");
+  meter.hidden = !budget;
+  if (!budget) return;
+  const done = Math.min(1, (labelled + skipped) / budget);
+  meter.setAttribute("aria-valuenow", Math.round(100 * done));
+  meter.firstElementChild.style.width = `${100 * done}%`;
+}

@@ -5,11 +5,15 @@ import {call} from "./api.js";
 const EVERY = 5_000;
 
 export class Live {
+  #path;
   #hear;
   #source = null;
   #timer = 0;
 
-  constructor(hear) { this.#hear = hear; }
+  constructor(path, hear) {
+    this.#path = path;
+    this.#hear = hear;
+  }
 
   begin() {
     document.addEventListener("visibilitychange", () => this.#turn());
@@ -21,14 +25,14 @@ export class Live {
     clearInterval(this.#timer);
     this.#source?.close();
     if (document.hidden) return;
-    this.#source = new EventSource("/api/events");
+    this.#source = new EventSource(`${this.#path}/events`);
     this.#source.addEventListener("state", event => this.#hear(JSON.parse(event.data)));
     this.#timer = setInterval(() => this.#poll(), EVERY);
   }
 
   async #poll() {
     if (this.#source.readyState === EventSource.OPEN) return;
-    const state = await call("/api/state").catch(() => null);
+    const state = await call(this.#path).catch(() => null);
     if (state) this.#hear(state);
     if (this.#source.readyState === EventSource.CLOSED) this.#turn();
   }

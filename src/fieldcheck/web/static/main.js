@@ -2,11 +2,10 @@
 
 import {answersFor} from "./answers.js";
 import {call} from "./api.js";
-import {ask, at, count, make} from "./dom.js";
+import {ask, at, count, make, showMeter} from "./dom.js";
 import {preload, view, zoom} from "./item.js";
 import {Live} from "./live.js";
 import {Outbox} from "./outbox.js";
-import {Panel} from "./panel.js";
 import {storage} from "./storage.js";
 import {toggleTheme, wearTheme} from "./theme.js";
 
@@ -19,7 +18,7 @@ const PATIENCE = 5_000; // until somebody looks again whether others gave items 
 const REASONS = ["unreadable", "several answers fit", "none of the classes fits", "I do not know"];
 const NAME = "fieldcheck/name";
 
-class Desk {
+class Table {
   constructor(campaign, by) {
     this.campaign = campaign;
     this.by = by;
@@ -32,19 +31,16 @@ class Desk {
     this.timer = 0;
     this.historyPlace = `fieldcheck/${campaign.campaign}/history/${by}`;
     this.history = storage.load(this.historyPlace, []);
-    this.showing = campaign.show_prediction || campaign.answers === "right-wrong";
     this.answers = answersFor(campaign, (label, event) => this.answer(label, event));
     this.outbox = new Outbox(campaign.campaign, by, {
       changed: () => this.showSaved(), delivered: entry => this.delivered(entry), refused: (entry, error) => this.refused(entry, error),
-    });
-    this.panel = new Panel(campaign, () => call("/api/failures"));
-    this.live = new Live(state => this.heard(state));
+      elsewhere: entry => this.answeredElsewhere(entry),
+    }, {signedIn: Boolean(campaign.person)});
+    this.live = new Live("api/progress", state => this.heard(state));
   }
 
   begin() {
     at("answer").replaceChildren(...this.answers.parts);
-    at("show").hidden = !this.campaign.has_predictions || this.campaign.answers === "right-wrong";
-    at("show").setAttribute("aria-pressed", String(this.showing));
     // Items that are answered already may still come as new ones, by a request that overtakes the answers.
     this.outbox.answered.forEach(item => this.done.add(item));
     this.outbox.deliver();
@@ -56,13 +52,12 @@ class Desk {
   // Items
 
   async fetch() {
-    if (this.asking || (this.queue.length >= LOW && !this.lacking)) return;
+    if (this.asking || this.queue.length >= LOW) return;
     this.asking = true;
     clearTimeout(this.timer);
-    const prediction = this.showing;
     try {
       const n = Math.min(this.held.length + this.outbox.answered.size + AHEAD, 50);
-      const said = await call("/api/next", {campaign: this.campaign.campaign, by: this.by, n, prediction});
+      const said = await call("api/next", {campaign: this.campaign.campaign, by: this.by, n});
       this.why = said.why;
       this.left = {items: said.left ?? 0, disputed: said.disputed ?? 0};
       this.take(said.items);
@@ -75,9 +70,7 @@ class Desk {
     } finally {
       this.asking = false;
     }
-    if (this.current) this.renderSaid();
-    else this.advance();
-    if (this.showing && !prediction) this.fetch();
+    if (!this.current) this.advance();
   }
 
   /** A page that nobody looks at asks for nothing: it would keep items from others. */
@@ -88,14 +81,10 @@ class Desk {
 
   get held() { return [this.current, ...this.queue].filter(Boolean); }
 
-  /** Whether an item came before somebody asked for predictions. */
-  get lacking() { return this.showing && this.campaign.has_predictions && this.held.some(item => item.prediction === null); }
-
   take(items) {
     const answered = this.outbox.answered;
-    const known = new Map(this.held.map(item => [item.id, item]));
+    const known = new Set(this.held.map(item => item.id));
     const fresh = items.filter(item => !known.has(item.id) && !answered.has(item.id) && !this.done.has(item.id));
-    for (const item of items) if (known.has(item.id)) known.get(item.id).prediction ??= item.prediction;
     fresh.forEach(preload);
     this.queue.push(...fresh);
   }
@@ -118,16 +107,16 @@ class Desk {
     if (item && this.answers.focus && matchMedia("(pointer: fine)").matches) this.answers.focus();
   }
 
+  /** What the model said, where the server sends it. */
   renderSaid() {
-    const said = at("said");
-    const known = this.current && this.showing && this.current.prediction !== null && this.current.prediction !== undefined;
-    said.hidden = !known;
-    if (known) said.replaceChildren("The model says ", make("b", {dir: "auto"}, this.current.prediction));
+    const prediction = this.current?.prediction ?? null;
+    at("said").hidden = prediction === null;
+    at("said").replaceChildren("The model says ", make("b", {dir: "auto"}, prediction ?? ""));
   }
 
   renderLast() {
     const last = this.history.at(-1);
-    const words = last && (last.path === "/api/skip" ? "skipped" : `“${last.label}”`);
+    const words = last && (last.path === "api/skip" ? "skipped" : `“${last.label}”`);
     at("last").textContent = last ? `Before: ${last.item.id}, ${words}${this.outbox.answered.has(last.item.id) ? "" : ", saved"}` : "";
   }
 
@@ -156,11 +145,11 @@ class Desk {
   // Answers
 
   answer(label, event) {
-    this.settle("/api/label", {label}, event);
+    this.settle("api/label", {label}, event);
   }
 
   skip(reason = "", event = undefined) {
-    this.settle("/api/skip", {reason}, event);
+    this.settle("api/skip", {reason}, event);
   }
 
   settle(path, fields, event) {
@@ -186,7 +175,7 @@ class Desk {
     if (!last) return;
     this.remember(this.history.slice(0, -1));
     this.done.delete(last.item.id);
-    this.outbox.add("/api/undo", {by: this.by, item: last.item.id});
+    this.outbox.add("api/undo", {by: this.by, item: last.item.id});
     if (this.current) this.queue.unshift(this.current);
     this.queue = this.queue.filter(item => item.id !== last.item.id);
     this.current = last.item;
@@ -195,7 +184,7 @@ class Desk {
 
   flag() {
     if (!this.current) return;
-    this.outbox.add("/api/flag", {by: this.by, item: this.current.id, note: ""});
+    this.outbox.add("api/flag", {by: this.by, item: this.current.id, note: ""});
     this.notice(`${this.current.id} is flagged: somebody will look at it again.`, "calm");
   }
 
@@ -205,16 +194,17 @@ class Desk {
     if (await ask(at("why")) === "skip") this.skip(at("why-field").value);
   }
 
-  async togglePrediction() {
-    if (!this.showing && await ask(at("warn")) !== "show") return;
-    this.showing = !this.showing;
-    at("show").setAttribute("aria-pressed", String(this.showing));
-    this.renderSaid();
+  /** Another tab of the same person answered an item: here, it is not asked again. */
+  answeredElsewhere({path, body}) {
+    if (!["api/label", "api/skip"].includes(path)) return;
+    this.done.add(body.item);
+    this.queue = this.queue.filter(item => item.id !== body.item);
+    if (this.current?.id === body.item) this.advance();
     this.fetch();
   }
 
   delivered(entry) {
-    if (entry.path !== "/api/flag") this.fetch();
+    if (entry.path !== "api/flag") this.fetch();
     this.renderLast();
   }
 
@@ -230,7 +220,10 @@ class Desk {
   // What is said to the person
 
   heard(state) {
-    this.panel.show(state);
+    const {budget, labelled, skipped} = state.progress;
+    showMeter(state.progress);
+    const unit = this.campaign.labels_per_item > 1 ? "item" : "label";
+    at("progress").textContent = budget ? `${labelled + skipped} of ${count(budget, unit)}` : count(labelled + skipped, unit);
     if (!this.current) this.fetch();
   }
 
@@ -259,7 +252,7 @@ class Desk {
     const items = this.held.map(item => item.id);
     if (!items.length) return;
     const body = JSON.stringify({campaign: this.campaign.campaign, by: this.by, items});
-    navigator.sendBeacon("/api/release", new Blob([body], {type: "application/json"}));
+    navigator.sendBeacon("api/release", new Blob([body], {type: "application/json"}));
   }
 
   // Keys
@@ -326,29 +319,28 @@ function show(title, text) {
 async function theCampaign() {
   for (;;) {
     try {
-      return await call("/api/campaign");
+      return await call("api/campaign");
     } catch (error) {
-      if (error.status === 401) show("This page needs its link", "Open the link with the token that was printed when the server was started.");
+      if (error.status === 401) show("This page needs your link", "Open the link that was sent to you. If it does not work any more, ask for a new one; labels that wait in this browser are kept.");
       else show("No connection", `${error.message}. Trying again; labels that wait in this browser are kept.`);
       await new Promise(resolve => setTimeout(resolve, RETRY));
     }
   }
 }
 
-function listen(desk) {
+function listen(table) {
   const click = (id, action) => at(id).addEventListener("click", event => {
     action(event);
     if (event.detail) at("stage").focus({preventScroll: true});
   });
-  click("undo", () => desk.undo());
-  click("skip", event => desk.skip("", event));
-  click("skip-why", () => desk.skipBecause());
-  click("flag", () => desk.flag());
-  click("show", () => desk.togglePrediction());
-  click("open-help", () => desk.help());
-  at("who").addEventListener("click", async () => { await nameOf(desk.by); location.reload(); });
-  addEventListener("keydown", event => desk.press(event));
-  addEventListener("pagehide", () => desk.release());
+  click("undo", () => table.undo());
+  click("skip", event => table.skip("", event));
+  click("skip-why", () => table.skipBecause());
+  click("flag", () => table.flag());
+  click("open-help", () => table.help());
+  at("who").addEventListener("click", async () => { await nameOf(table.by); location.reload(); });
+  addEventListener("keydown", event => table.press(event));
+  addEventListener("pagehide", () => table.release());
   addEventListener("pageshow", event => event.persisted && location.reload());
   at("why-choices").replaceChildren(...REASONS.map(text => make("button", {
     type: "button", class: "choice", onclick: () => { at("why-field").value = text; at("why").close("skip"); },
@@ -358,17 +350,19 @@ function listen(desk) {
 async function begin() {
   wearTheme();
   at("theme").addEventListener("click", toggleTheme);
-  if (matchMedia("(max-width: 900px)").matches) at("panel").open = false;
   const campaign = await theCampaign();
   document.title = `${campaign.title}: label`;
   at("title").textContent = campaign.title;
   at("item").replaceChildren();
-  const by = storage.get(NAME) ?? await nameOf(null);
+  // People who have a link are known by it; alone on one machine, a person says who they are.
+  const by = campaign.person || (storage.get(NAME) ?? await nameOf(null));
   at("who").hidden = false;
   at("who").textContent = by;
-  const desk = new Desk(campaign, by);
-  listen(desk);
-  desk.begin();
+  at("who").disabled = Boolean(campaign.person);
+  at("to-desk").hidden = campaign.role !== "lead";
+  const table = new Table(campaign, by);
+  listen(table);
+  table.begin();
 }
 
 begin();

@@ -17,29 +17,38 @@ export class Outbox {
   #delay = SHORTEST;
   #made = 0;
 
-  /** `on`: changed(), delivered(entry), refused(entry, error). */
-  constructor(campaign, by, on) {
+  /** `on`: changed(), delivered(entry), refused(entry, error), elsewhere(entry): from another tab of the same person. */
+  constructor(campaign, by, on, {signedIn}) {
     this.campaign = campaign;
     this.by = by;
+    this.signedIn = signedIn;
     this.trouble = null;
     this.lasting = true;
     this.#prefix = `fieldcheck/${campaign}/out/`;
     this.#on = on;
     addEventListener("online", () => this.deliver());
-    addEventListener("storage", event => event.key?.startsWith(this.#prefix) && on.changed());
+    addEventListener("storage", event => event.key?.startsWith(this.#prefix) && this.#heard(event.newValue));
   }
 
+  /** Where people sign in, those of this person: what another one left in this browser waits until they are back. */
   get entries() {
-    return storage.keys(this.#prefix).map(place => ({place, ...storage.load(place, {})})).filter(entry => entry.body);
+    const all = storage.keys(this.#prefix).map(place => ({place, ...storage.load(place, {})})).filter(entry => entry.body);
+    return this.signedIn ? all.filter(entry => entry.body.by === this.by) : all;
+  }
+
+  #heard(added) {
+    const entry = added && JSON.parse(added);
+    if (entry?.body?.by === this.by) this.#on.elsewhere(entry);
+    this.#on.changed();
   }
 
   get waiting() { return this.entries.length; }
 
   /** Items with an answer on its way: the newest word of this person about them is a label or a skip. */
   get answered() {
-    const own = this.entries.filter(entry => entry.body.by === this.by && entry.path !== "/api/flag");
+    const own = this.entries.filter(entry => entry.body.by === this.by && entry.path !== "api/flag");
     const last = new Map(own.map(entry => [entry.body.item, entry.path]));
-    return new Set([...last].filter(([, path]) => path !== "/api/undo").map(([item]) => item));
+    return new Set([...last].filter(([, path]) => path !== "api/undo").map(([item]) => item));
   }
 
   add(path, fields) {

@@ -1,7 +1,7 @@
-// What the labels say so far: the estimate, how it developed, what is left to do, the failures found.
+// What the labels say so far, for the lead: the estimate, how it developed, what is left to do, the failures, the people.
 
 import {chart} from "./chart.js";
-import {at, count, make} from "./dom.js";
+import {at, count, make, showMeter} from "./dom.js";
 import {thumbnail} from "./item.js";
 import {storage} from "./storage.js";
 
@@ -22,48 +22,26 @@ export class Panel {
     onchange: event => { storage.set(AIM, event.target.value); this.#draw(); },
   });
 
-  constructor(campaign, loadFailures) {
+  constructor(campaign) {
     this.campaign = campaign;
-    this.loadFailures = loadFailures;
     this.unit = campaign.labels_per_item > 1 ? "item" : "label"; // what the budget counts
-    this.gallery = "";
-    this.failures = [];
-    this.total = 0;
     this.#aimField.value = Number(storage.get(AIM)) || 2;
   }
 
-  async show(state) {
+  show(state) {
     this.state = state;
     this.#draw();
-    if (state.gallery !== this.gallery) {
-      const found = await this.loadFailures().catch(() => null);
-      if (!found) return;
-      this.gallery = state.gallery;
-      this.failures = found.failures;
-      this.total = found.total;
-      this.#draw();
-    }
   }
 
   #draw() {
     const {estimate, progress} = this.state;
-    at("brief").textContent = estimate ? `${estimate.shown} · ${count(progress.failures, "failure")}` : "";
-    this.#meter(progress);
+    showMeter(progress);
     const typing = document.activeElement === this.#aimField;
     at("live").replaceChildren(...[
       estimate ? this.#answer(estimate) : this.#tooFew(),
-      this.#picture(), this.#numbers(progress), this.#toGo(progress), ...this.#found(), this.#people(progress),
+      this.#picture(), this.#numbers(progress), this.#toGo(progress), ...this.#found(), this.#people(),
     ].filter(Boolean));
     if (typing) this.#aimField.focus();
-  }
-
-  #meter(progress) {
-    const meter = at("meter");
-    meter.hidden = !progress.budget;
-    if (!progress.budget) return;
-    const done = Math.min(1, (progress.labelled + progress.skipped) / progress.budget);
-    meter.setAttribute("aria-valuenow", Math.round(100 * done));
-    meter.firstElementChild.style.width = `${100 * done}%`;
   }
 
   #answer(estimate) {
@@ -121,9 +99,10 @@ export class Panel {
   }
 
   #found() {
-    if (!this.failures.length) return [];
-    this.#gallery.replaceChildren(...this.failures.map(failure => this.#card(failure)));
-    const rest = this.total - this.failures.length;
+    const {failures, progress} = this.state;
+    if (!failures.length) return [];
+    this.#gallery.replaceChildren(...failures.map(failure => this.#card(failure)));
+    const rest = progress.failures - failures.length;
     return [make("h2", {}, "Failures found"), this.#gallery, rest > 0 && make("p", {class: "fine"}, `and ${rest} more in the report`)].filter(Boolean);
   }
 
@@ -139,9 +118,10 @@ export class Panel {
     return make("li", {title: failure.id}, make("div", {class: "thumb"}, thumbnail(failure)), make("span", {dir: "auto"}, words));
   }
 
-  #people(progress) {
-    const people = Object.entries(progress.annotators).sort((a, b) => b[1] - a[1]);
+  #people() {
+    const {people} = this.state;
     if (people.length < 2) return null;
-    return make("p", {class: "fine people"}, people.map(([name, n]) => `${name || "no name"} ${n}`).join(" · "));
+    const words = ({name, labels, link}) => `${name || "no name"} ${labels}${link === false ? " (link ended)" : ""}`;
+    return make("p", {class: "fine people"}, people.map(words).join(" · "));
   }
 }

@@ -37,6 +37,7 @@ class GaussianNoise(ImagePerturbation):
     title: ClassVar[str] = "Noise"
     paper: ClassVar[str] = "Hendrycks and Dietterich, ICLR 2019"
     random: ClassVar[bool] = True
+    also: ClassVar[tuple[str, ...]] = ("noise",)
 
     scale: Scale = "cifar"
 

@@ -26,12 +26,15 @@ class Saturation(ImagePerturbation):
     """The distance of every colour from the grey of the same brightness, times a factor. Grey images stay as they are.
 
     direction
-        ``less``: .8, .6, .4, .2, 0 (grey in the end); ``more``: 1.4, 1.8, 2.4, 3.2, 4.
+        ``less``: .8, .6, .4, .2, 0 (grey in the end; CURE-TSD calls it decolourisation); ``more``: 1.4, 1.8, 2.4,
+        3.2, 4.
     """
 
     name: ClassVar[str] = "saturation"
     title: ClassVar[str] = "Fading (or glowing) colours"
     paper: ClassVar[str] = "after saturate in Hendrycks and Dietterich, ICLR 2019, which is not monotone"
+
+    also: ClassVar[tuple[str, ...]] = ("decolourisation", "decolorization", "saturate")
 
     direction: Direction = "less"
 

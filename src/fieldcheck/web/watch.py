@@ -1,44 +1,56 @@
-"""The estimate of a campaign that goes on: made in the background, never more often than it can be afforded."""
+"""What people look at while a campaign goes on: made in the background, never more often than it can be afforded."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import StoreError
-from fieldcheck.web.snapshot import Snapshot, snapshot_of
+from fieldcheck.web.snapshot import Snapshot
 
 EVERY = 2.0
-"""Seconds after which another process is looked out for, while somebody watches."""
+"""Seconds after which another process is looked out for."""
 
 
 PATIENCE = 10.0
-"""Seconds to wait for an estimate."""
+"""Seconds to wait for a snapshot."""
 
 
-SHARE = 3.0
-"""After an estimate, its duration times this belongs to those who label."""
+SHARE = 9.0
+"""After a snapshot, its duration times this belongs to those who label: a tenth of the time goes into snapshots."""
+
+
+SHORTEST = 0.2
+"""Seconds between two snapshots, at least: nobody reads faster."""
+
+
+WATCHED = 10.0
+"""Seconds for which a snapshot that was looked at is kept up to date."""
 
 
 log = logging.getLogger("fieldcheck.web")
 
 
 class Watch:
-    """A thread that makes a new snapshot when something changed; changes that come meanwhile make one together."""
+    """A thread that makes a new snapshot when something changed; changes that come meanwhile make one together.
 
-    def __init__(self, campaign: Campaign) -> None:
-        self._campaign = campaign
+    While nobody looks, nothing is made: an estimate costs more than a label.
+    """
+
+    def __init__(self, campaign: Campaign, make: Callable[[Campaign], Snapshot]) -> None:
+        self._campaign, self._make = campaign, make
         self._changed = threading.Event()
         self._ended = threading.Event()
         self._latest: Snapshot | None = None
         self._first = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="fieldcheck-estimate", daemon=True)
+        self._looked_at = -WATCHED
+        self._thread = threading.Thread(target=self._run, name=f"fieldcheck-{make.__name__}", daemon=True)
 
     def begin(self) -> None:
         """Start watching."""
-        self._changed.set()
         self._thread.start()
 
     def let_go(self) -> None:
@@ -61,6 +73,7 @@ class Watch:
 
     def latest(self) -> Snapshot:
         """The newest snapshot; the first one is waited for."""
+        self._look_at()
         self._first.wait(PATIENCE)
         if self._latest is None:
             raise StoreError("the campaign could not be read yet", hint="try again in a moment")
@@ -68,26 +81,38 @@ class Watch:
 
     def newer(self, number: int) -> Snapshot | None:
         """The newest snapshot, if it holds events after ``number``."""
+        self._look_at()
         latest = self._latest
         return latest if latest is not None and latest.number > number else None
+
+    def _look_at(self) -> None:
+        """Somebody looks: begin again, where nothing was made for a while."""
+        idle = not self._is_watched()
+        self._looked_at = time.monotonic()
+        if idle:
+            self._changed.set()
+
+    def _is_watched(self) -> bool:
+        return time.monotonic() - self._looked_at < WATCHED
 
     def _run(self) -> None:
         while not self._ended.is_set():
             if self._changed.wait(EVERY):
                 self._changed.clear()
-            self._ended.wait(SHARE * self._look())
+            self._ended.wait(max(SHORTEST, SHARE * self._look()))
         self._first.set()
 
     def _look(self) -> float:
-        """Make a snapshot if there is something new; the seconds that it took."""
+        """Make a snapshot if there is something new and somebody looks; the seconds that it took."""
         begun = time.perf_counter()
         try:
-            if self._latest is None or self._campaign.refresh().number != self._latest.number:
-                self._latest = snapshot_of(self._campaign)
+            number = self._campaign.refresh().number
+            if self._is_watched() and (self._latest is None or number != self._latest.number):
+                self._latest = self._make(self._campaign)
                 self._first.set()
         except StoreError:
             # Whoever writes is told; here it is tried again.
             pass
         except Exception:
-            log.exception("no estimate could be made")
+            log.exception("no snapshot could be made")
         return time.perf_counter() - begun

@@ -1,55 +1,20 @@
-"""What counts as right: functions of what the model said and of the truth, one entry per input.
-
-In Python: ``Executor(check=against(detection(0.5), boxes), ...)``. In a space file a check of your own, or a ready one:
-``function = "fieldcheck.tomography.setup.checks:every_box"``; other settings are one line in a module of yours,
-``loose = detection(0.3, every=False)``, and ``function = "module:loose"``.
-"""
+"""Whether true boxes are found."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.types import BoolArray, FloatArray
-from fieldcheck.tomography.setup.executor import Check
-
-Judge = Callable[[Any, Any], npt.NDArray[Any]]
-"""From outputs and truths, one entry per input, to whether each output is right."""
 
 
-def against(judge: Judge, truths: Any) -> Check:
-    """The check of an executor: a judge that knows the truth of every input of the data."""
-    known = truths if isinstance(truths, np.ndarray) else _entries(truths)
-    return lambda outputs, at: judge(outputs, known[at])
-
-
-def label(outputs: Any, truths: Any) -> BoolArray:
-    """Whether the most probable class is the true one.
-
-    outputs
-        Probabilities, one column per class.
-    truths
-        Codes of the true classes.
-    """
-    return np.asarray(np.asarray(outputs).argmax(axis=1) == np.asarray(truths))
-
-
-def tolerance(largest: float) -> Judge:
-    """Whether a value is at most so far from the true one."""
-    if not largest >= 0:
-        raise SpaceError(f"a tolerance of {largest}", rule="0 or more")
-    return lambda outputs, truths: (
-        np.abs(np.asarray(outputs, dtype=np.float64).reshape(-1) - np.asarray(truths, dtype=np.float64)) <= largest
-    )
-
-
-def detection(iou: float = 0.5, *, every: bool = True, score: float = 0.5) -> Judge:
-    """Whether true boxes are found: matched one to one by boxes that overlap them at ``iou`` or more.
+@dataclass(frozen=True)
+class Detection:
+    """Loss 1 where a true box is not found: matched one to one by boxes that overlap it at ``iou`` or more.
 
     The true boxes must stay where they are: perturb with photometric ones (brightness, contrast, noise, blur), not with
     geometric ones (translate, zoom, rotate, scale, shear), which move the objects. Superfluous boxes are no failure
@@ -66,26 +31,31 @@ def detection(iou: float = 0.5, *, every: bool = True, score: float = 0.5) -> Ju
     score
         Boxes with a lower one are not looked at.
     """
-    if not 0 < iou <= 1:
-        raise SpaceError(f"an overlap of {iou}", rule="above 0, up to 1")
 
-    def judge(outputs: Any, truths: Any) -> BoolArray:
-        return np.array([found(_boxes(one), _boxes(truth)) for one, truth in zip(outputs, truths, strict=True)])
+    name: ClassVar[str] = "detection"
 
-    def found(boxes: FloatArray, truth: FloatArray) -> bool:
-        kept = boxes[boxes[:, 4] >= score] if boxes.shape[1] > 4 else boxes
-        matched = _matched((overlaps(truth, kept) >= iou) & _same_class(truth, kept))
-        return matched == len(truth) if every else matched > 0 or not len(truth)
+    iou: float = 0.5
+    every: bool = True
+    score: float = 0.5
 
-    return judge
+    def __post_init__(self) -> None:
+        if not 0 < self.iou <= 1:
+            raise SpaceError(f"an overlap of {self.iou}", rule="above 0, up to 1")
 
+    scales = ("accuracy",)
+    range = (0.0, 1.0)
 
-every_box = detection()
-"""Every true box is found at an overlap of 0.5."""
+    def losses(self, outputs: Any, truths: Any) -> FloatArray:
+        pairs = zip(outputs, truths, strict=True)
+        return np.array([float(not self._found(_boxes(said), _boxes(truth))) for said, truth in pairs])
 
+    def failed(self, losses: FloatArray) -> BoolArray:
+        return losses > 0.5
 
-one_box = detection(every=False)
-"""At least one true box is found at an overlap of 0.5."""
+    def _found(self, boxes: FloatArray, truth: FloatArray) -> bool:
+        kept = boxes[boxes[:, 4] >= self.score] if boxes.shape[1] > 4 else boxes
+        matched = _matched((overlaps(truth, kept) >= self.iou) & _same_class(truth, kept))
+        return matched == len(truth) if self.every else matched > 0 or not len(truth)
 
 
 def overlaps(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -127,11 +97,3 @@ def _boxes(given: Any) -> FloatArray:
     if rows.ndim != 2 or rows.shape[1] < 4:
         raise SpaceError(f"boxes of shape {rows.shape}", rule="one row per box: x0, y0, x1, y1 and what follows")
     return rows[~np.isnan(rows[:, :4]).any(axis=1)]
-
-
-def _entries(truths: Any) -> npt.NDArray[Any]:
-    """A list with entries of any shape as an array of them."""
-    found = np.empty(len(truths), dtype=object)
-    for at, truth in enumerate(truths):
-        found[at] = truth
-    return found

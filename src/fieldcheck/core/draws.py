@@ -1,0 +1,265 @@
+"""How the items of a sample were drawn: what an estimator weighs their labels by, and what may be claimed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self, get_type_hints
+
+import numpy as np
+
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+
+
+def _no_items() -> IntArray:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """One of the ways below, with what its estimators need to know. A further way is a subclass.
+
+    columns
+        Fields with one value per draw, in draw order.
+    prefix_valid
+        The first k draws are themselves a sample that was drawn in this way.
+    needs_all
+        Without the label of every draw there is no estimate: each is weighed by those before it, or by its group.
+    needs_frame
+        The estimate predicts the rest of the pool, and has to see what the sample was drawn from.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ()
+    prefix_valid: ClassVar[bool] = True
+    needs_all: ClassVar[bool] = False
+    needs_frame: ClassVar[bool] = False
+    kinds: ClassVar[dict[str, type[Draws]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Draws.kinds[cls.__name__] = cls
+
+    @property
+    def anytime(self) -> bool:
+        """Whether what is exact after all labels can be made exact at every single one of them, too."""
+        return False
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the chance of every item to be drawn is known, so that the labels serve another model as well."""
+        return False
+
+    def part(self, which: slice | BoolArray) -> Self:
+        """Of some of the draws."""
+        return replace(self, **{name: getattr(self, name)[which] for name in self.columns})
+
+    def without(self, lost: BoolArray, items: IntArray) -> Self:
+        """Without the draws whose labels will never come.
+
+        items
+            One per draw: what was drawn.
+        """
+        return self.part(~lost)
+
+    def as_record(self) -> dict[str, Any]:
+        """Plain values, for a JSON file."""
+        return {"kind": type(self).__name__, **{one.name: _plain(getattr(self, one.name)) for one in fields(self)}}
+
+
+@dataclass(frozen=True, eq=False)
+class EqualDraws(Draws):
+    """Every item with the same chance, whatever it is: simple random sampling."""
+
+    replacement: bool
+
+    @property
+    def anytime(self) -> bool:
+        return not self.replacement
+
+    @property
+    def reusable(self) -> bool:
+        return not self.replacement
+
+
+@dataclass(frozen=True, eq=False)
+class PurposiveDraws(Draws):
+    """Chosen for what they are: not a probability sample."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedDraws(Draws):
+    """One by one with replacement, each item with a chance of its own.
+
+    probability
+        One per draw: that of the drawn item, at each draw.
+    least
+        That of the item of the pool that is hardest to draw; 0 where one cannot be drawn.
+    out_of_reach
+        Share of the pool that this many draws are likely to miss altogether; None where that is not known.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("probability",)
+
+    probability: FloatArray
+    least: float
+    out_of_reach: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StratifiedDraws(Draws):
+    """At random within strata.
+
+    stratum
+        One per draw, counted from 0.
+    sizes
+        Items, one per stratum.
+    replacement
+        Whether an item may be drawn twice within its stratum.
+    adaptive
+        Whether labels decided how many draws a stratum got.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("stratum",)
+
+    stratum: IntArray
+    sizes: IntArray
+    replacement: bool = False
+    adaptive: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class GroupDraws(Draws):
+    """One from each of as many random groups as there are draws (Rao, Hartley and Cochran).
+
+    share
+        One per draw: size of the drawn item in units of its group's; 1 where the group has none.
+    group
+        One per draw: size of the group in units of the pool's.
+    group_items
+        One per draw: items of the group.
+    least, out_of_reach
+        As those of ``WeightedDraws``.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("share", "group", "group_items")
+    prefix_valid: ClassVar[bool] = False
+    needs_all: ClassVar[bool] = True
+
+    share: FloatArray
+    group: FloatArray
+    group_items: IntArray
+    least: float
+    out_of_reach: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StepDraws(Draws):
+    """One by one without replacement, with chances that depend on the draws before.
+
+    probability
+        One per draw: that of the drawn item, among those that were left.
+    weighted
+        Share of the steps that go by weight; at the others, all items that are left have the same chance.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("probability",)
+    needs_all: ClassVar[bool] = True
+
+    probability: FloatArray
+    weighted: float
+
+
+@dataclass(frozen=True, eq=False)
+class WaveDraws(Draws):
+    """In waves, each with chances by what was believed before it. The chances follow from the beliefs and the frame.
+
+    wave
+        One per draw, counted from 0.
+    sizes
+        One per wave: items drawn.
+    beliefs
+        One per wave: the coefficients that it was drawn with.
+    objective, floor, certain
+        How beliefs became chances (``numerics.sampling.wave.WaveRule``).
+    lost, lost_wave
+        Items that were drawn and will never be labelled, and the wave of each.
+    before
+        Items that an earlier campaign had labelled, and no wave drew again.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("wave",)
+    needs_frame: ClassVar[bool] = True
+
+    wave: IntArray
+    sizes: tuple[int, ...]
+    beliefs: tuple[FloatArray, ...]
+    objective: str
+    floor: float
+    certain: float
+    lost: IntArray = field(default_factory=_no_items)
+    lost_wave: IntArray = field(default_factory=_no_items)
+    before: IntArray = field(default_factory=_no_items)
+
+    @property
+    def reusable(self) -> bool:
+        return not len(self.before)  # else the chances of the earlier campaign belong to it
+
+    def without(self, lost: BoolArray, items: IntArray) -> Self:
+        gone = np.concatenate([self.lost, items[lost]])
+        return replace(self.part(~lost), lost=gone, lost_wave=np.concatenate([self.lost_wave, self.wave[lost]]))
+
+
+@dataclass(frozen=True, eq=False)
+class PooledDraws(Draws):
+    """Of several campaigns, put together.
+
+    chance
+        One per item of the pool: the probability that any of them drew it, and that it was labelled.
+    """
+
+    needs_frame: ClassVar[bool] = True
+
+    chance: FloatArray
+
+    @property
+    def reusable(self) -> bool:
+        return True
+
+
+def joined(parts: Sequence[Draws]) -> Draws:
+    """Draws that were added bit by bit, in order; what is true of the whole is what the last part says."""
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in parts[-1].columns}
+    return replace(parts[-1], **columns)
+
+
+def draws_from(record: Mapping[str, Any]) -> Draws:
+    """The inverse of ``Draws.as_record``."""
+    kind = Draws.kinds[record["kind"]]
+    types = get_type_hints(kind)
+    return kind(**{one.name: _READERS[types[one.name]](record[one.name]) for one in fields(kind)})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _floats(values: Any) -> FloatArray:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _integers(values: Any) -> IntArray:
+    return np.asarray(values, dtype=np.int64)
+
+
+_READERS: dict[Any, Any] = {
+    bool: bool,
+    float: float,
+    str: str,
+    float | None: lambda value: None if value is None else float(value),
+    tuple[int, ...]: lambda values: tuple(int(value) for value in values),
+    tuple[FloatArray, ...]: lambda rows: tuple(_floats(row) for row in rows),
+    FloatArray: _floats,
+    IntArray: _integers,
+}
+"""From plain values to those of a field, by its type."""

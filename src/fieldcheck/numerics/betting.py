@@ -1,0 +1,381 @@
+"""Bets on the number of failures in a finite population: proof that holds at every label, whatever the risk is worth.
+
+Items are drawn one at a time, and before each draw a stake is put on its label. Under the hypothesis "at least so many
+failures are left" no stake gains on average, so that the wealth is a nonnegative supermartingale; it ever reaches
+``1/α`` with a chance of at most ``α`` (Ville 1939; Waudby-Smith and Ramdas, Estimating means of bounded random
+variables by betting, JRSS B 2024; for risk-limiting audits Stark, and Spertus and Stark 2022). What is believed about
+the items decides how fast the wealth grows when the hypothesis is false, never whether the claim is valid.
+
+One stake: with ``q`` the chance of each item, ``R`` items left and ``M`` failures among them by the hypothesis, the
+wealth is multiplied by ``[b + (1 - y) d/q] / [Σ q b + (R - M) d]``. The numerator has the mean ``Σ q b + (R - F) d``
+when F failures are left, at most the denominator if ``F ≥ M``, for any ``b ≥ 0`` and ``d ≥ 0``. Those that gain most
+when item i fails with chance ``p`` are Kelly's (1956): ``b = ½ [(1 - δ) + √((1 - δ)² + 4 p δ)]``, ``δ = d/q``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Decimal
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.numerics.sampling.draws import uniforms
+
+FloatArray = npt.NDArray[np.float64]
+
+
+IntArray = npt.NDArray[np.int64]
+
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+Claim = Literal["at least", "below"]
+
+
+FLOORS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)
+"""Shares of the chances that are the same for all items; each wave takes the one that promises most."""
+
+
+BINS = 24
+"""Items of like risk are drawn with like chance: so many kinds at most."""
+
+
+CAREFUL = np.array([1.0, 0.5, 0.25, 0.1])
+"""Four bets at once, from careful to bold, by what each adds to the risk, in units of a third of the failure rate."""
+
+
+BOLD = np.array([0.8, 0.5, 0.25, 0.1])
+"""The most failures that each bet expects, relative to the hypothesis."""
+
+
+SHARES = np.array([0.3, 0.3, 0.25, 0.15])
+"""How the wealth is shared out among them at the start."""
+
+
+def most_failures(population: int, threshold: float) -> int:
+    """The most failures with which the accuracy is at least ``threshold``, in exact decimals."""
+    return int((population * (1 - Decimal(repr(float(threshold))))).to_integral_value(ROUND_FLOOR))
+
+
+def stakes(chance: FloatArray, risk: FloatArray, count: FloatArray, left: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Kelly's stakes, as factors on the wealth: after a failure, and after a right answer.
+
+    They are worth 1 on average when ``left`` items fail, and at most 1 when more do. Where the believed risk is not
+    below the hypothesis nothing is staked. Leading axes are as many bets at once.
+
+    chance
+        Of one item of each kind to be drawn next; times ``count`` they add up to 1.
+    risk
+        Believed chance of one such item to fail, in (0, 1).
+    count
+        Items of each kind that are left.
+    left
+        Failures among them by the hypothesis, one per bet; more than 0 and fewer than the items.
+    """
+    rest = count.sum() - left
+    d = np.where((risk * count).sum(axis=-1) < left, 1 / rest, 0.0)
+    for _ in range(50):
+        delta = d[..., None] / chance
+        root = np.sqrt((1 - delta) ** 2 + 4 * risk * delta)
+        level = ((1 - delta + root) * count * chance).sum(axis=-1) / 2 + rest * d - 1
+        slope = (((delta - 1 + 2 * risk) / root - 1) * count).sum(axis=-1) / 2 + rest
+        # The level is convex in d, and the start lies right of the root: each step stays there.
+        step = np.where(d > 0, np.maximum(level, 0.0) / np.maximum(slope, 1e-300), 0.0)
+        d = np.maximum(d - step, 0.0)
+        if (step <= 1e-7 * d).all():  # any d is valid, after what follows
+            break
+    delta = d[..., None] / chance
+    wrong = (1 - delta + np.sqrt((1 - delta) ** 2 + 4 * risk * delta)) / 2
+    fair = (wrong * count * chance).sum(axis=-1) + rest * d
+    return wrong / fair[..., None], (wrong + delta) / fair[..., None]
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """The items of a wave, cut into kinds of like risk. Chances and beliefs change only between waves.
+
+    of_item
+        One per item of the population: its kind; -1 where it was drawn before the wave.
+    risk
+        One per kind: mean believed chance to fail.
+    size
+        One per kind: what the chance of an item is proportional to.
+    count
+        Items of each kind that are left.
+    """
+
+    of_item: IntArray
+    risk: FloatArray
+    size: FloatArray
+    count: FloatArray
+
+    @property
+    def items(self) -> float:
+        """Items left."""
+        return float(self.count.sum())
+
+    def chances(self) -> FloatArray:
+        """Chance of one item of each kind to be drawn next."""
+        return self.size / float(self.size @ self.count)
+
+    def without(self, kind: int) -> Kinds:
+        """After an item of this kind was drawn."""
+        count = self.count.copy()
+        count[kind] -= 1
+        return replace(self, count=count)
+
+
+def kinds(expected: FloatArray, drawn: BoolArray, *, total: float, found: float = 0.0) -> Kinds:
+    """The kinds for the next wave, with the chances that promise most for the claim "fewer than ``total`` failures".
+
+    expected
+        One per item: believed chance to fail.
+    drawn
+        One per item.
+    found
+        Failures so far.
+    """
+    left = np.flatnonzero(~drawn)
+    spread = np.sqrt(expected[left] * (1 - expected[left]))
+    kind = _cut(expected[left], spread)
+    of_item = np.full(len(expected), -1, dtype=np.int64)
+    of_item[left] = kind
+    count = np.bincount(kind).astype(np.float64)
+    risk = np.clip(np.bincount(kind, weights=expected[left]) / count, 1e-6, 1 - 1e-4)
+    relative = np.bincount(kind, weights=spread) / count / max(float(spread.mean()), 1e-300)
+    sizes = [np.round((1 - floor) * relative + floor, 12) for floor in FLOORS]
+    choices = [Kinds(of_item, risk, size, count) for size in sizes]
+    start = Wealth.against([total], len(expected), found=found)
+    gains = [float(start.growth(one)[0, 0]) for one in choices]
+    return choices[int(np.argmax(np.round(gains, 12)))]
+
+
+def _cut(expected: FloatArray, spread: FloatArray) -> IntArray:
+    """Kinds equal in a mixture of how many items they have and how uncertain those are; empty ones are left out."""
+    order = np.argsort(expected, kind="stable")
+    share = 0.7 * np.cumsum(spread[order]) / max(float(spread.sum()), 1e-300)
+    share += 0.3 * np.arange(1, len(order) + 1) / len(order)
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = np.minimum((share / share[-1] * BINS).astype(np.int64), BINS - 1)
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Wealth:
+    """What the four bets have made of their stakes, against several hypotheses at once.
+
+    totals
+        One per hypothesis. To claim "at least": so many failures or more in the population; to claim "below": so many
+        or fewer.
+    found
+        Sum of the losses so far.
+    products
+        One row per hypothesis, one column per bet.
+    highest
+        One per hypothesis: the largest wealth there ever was, since a claim once made stays made.
+    """
+
+    totals: FloatArray
+    population: int
+    claim: Claim = "at least"
+    found: float = 0.0
+    products: FloatArray = field(default_factory=lambda: np.ones((1, 4)))
+    highest: FloatArray = field(default_factory=lambda: np.ones(1))
+
+    @classmethod
+    def against(
+        cls, totals: npt.ArrayLike, population: int, *, claim: Claim = "at least", found: float = 0.0
+    ) -> Wealth:
+        """Before the first bet."""
+        array = np.atleast_1d(np.asarray(totals, dtype=np.float64))
+        return cls(array, population, claim, found, np.ones((len(array), len(SHARES))), np.ones(len(array)))
+
+    def left(self, now: Kinds) -> FloatArray:
+        """Items left that do not speak for the claim, at least, by each hypothesis: failures, or right answers."""
+        failures = self.totals - self.found
+        return failures if self.claim == "at least" else now.items - failures
+
+    def factors(self, now: Kinds) -> tuple[FloatArray, FloatArray]:
+        """By what the wealth is multiplied when the next label speaks against the claim, and when it speaks for it.
+
+        Axes: hypothesis, bet, kind. A hypothesis that is known to be true is worth nothing from then on; one that only
+        labels against the claim can keep alive is refuted by the first other one.
+        """
+        left = self.left(now)
+        inside = np.clip(left, 1e-9, now.items - 1e-9)[:, None]
+        against, speaking = stakes(now.chances(), self._believed(now, inside), now.count, inside)
+        true, last = (left <= 0)[:, None, None], (left >= now.items)[:, None, None]
+        return (
+            np.where(true, 0.0, np.where(last, 1.0, against)),
+            np.where(true, 0.0, np.where(last, np.inf, speaking)),
+        )
+
+    def _believed(self, now: Kinds, left: FloatArray) -> FloatArray:
+        """Chance that each kind speaks against the claim, as each bet believes; axes as in ``factors``."""
+        if self.claim == "at least":
+            rate = (self.totals / self.population)[:, None] * CAREFUL / 3
+            raised = now.risk + rate[:, :, None] * (1 - now.risk)
+            scale = np.minimum(BOLD * left / (raised @ now.count), 1.0)
+            return np.asarray(raised * scale[:, :, None])
+        most = np.maximum((now.items - left) / BOLD, 1e-9)
+        scale = np.maximum(most / float(now.risk @ now.count), 1.0)
+        return np.asarray(1 - np.minimum(now.risk * scale[:, :, None], 0.99))
+
+    def after(self, now: Kinds, kind: int, loss: float) -> Wealth:
+        """With the next label.
+
+        now
+            The kinds before its item was drawn.
+        kind
+            That of the item.
+        loss
+            1 for a failure, 0 for a right answer, or anything between.
+        """
+        against, speaking = (factor[:, :, kind] for factor in self.factors(now))
+        share = loss if self.claim == "at least" else 1 - loss
+        with np.errstate(invalid="ignore"):  # 0 of an infinite factor
+            factor = against if share == 1 else speaking if share == 0 else share * against + (1 - share) * speaking
+            products = np.where(self.products == 0, 0.0, self.products * factor)
+        highest = np.maximum(self.highest, products @ SHARES)
+        return replace(self, found=self.found + loss, products=products, highest=highest)
+
+    def growth(self, now: Kinds) -> FloatArray:
+        """Expected logarithm of each bet's next factor, if its own beliefs are right; hypothesis, bet."""
+        left = np.clip(self.left(now), 1e-9, now.items - 1e-9)[:, None]
+        return self._growth(now, self._believed(now, left))
+
+    def expected_growth(self, now: Kinds) -> FloatArray:
+        """The same, if the kinds fail as often as they are believed to."""
+        return self._growth(now, now.risk if self.claim == "at least" else 1 - now.risk)
+
+    def _growth(self, now: Kinds, risk: FloatArray) -> FloatArray:
+        against, speaking = (np.log(np.clip(factor, 1e-300, 1e300)) for factor in self.factors(now))
+        return np.asarray((risk * against + (1 - risk) * speaking) @ (now.chances() * now.count))
+
+    def refuted(self, now: Kinds, *, error: float) -> BoolArray:
+        """One per hypothesis, at an error of at most ``error`` over all labels there ever will be."""
+        return (self.highest >= 1 / error) | (self.left(now) > now.items)
+
+
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """Whether an accuracy is at least a threshold, or below it, looked at after every single label.
+
+    threshold
+        The accuracy to claim.
+    now
+        The kinds to draw the next item from.
+    drawn
+        One per item of the population.
+    waiting
+        Items that were drawn and have no label yet, in draw order, each with the kinds before it: several people may
+        work ahead, and labels count in the order of the draws.
+    taken
+        Labels in draw order, each with its kind and the kinds before it; None where an item could not be labelled.
+    above, below
+        The two claims. Only one of the hypotheses is true, so that both may be looked at.
+    """
+
+    threshold: float
+    now: Kinds
+    drawn: BoolArray
+    above: Wealth
+    below: Wealth
+    waiting: tuple[tuple[int, Kinds], ...] = ()
+    taken: tuple[tuple[Kinds, int, float | None], ...] = ()
+
+    @classmethod
+    def start(cls, expected: FloatArray, threshold: float, *, whole: bool = True) -> Bets:
+        """Before any label.
+
+        expected
+            One per item: believed chance to fail.
+        whole
+            Losses are 0 or 1; otherwise anything between.
+        """
+        size, drawn = len(expected), np.zeros(len(expected), dtype=bool)
+        most = float(most_failures(size, threshold)) if whole else size * (1 - threshold)
+        above = Wealth.against([most + 1 if whole else most], size)
+        now = kinds(expected, drawn, total=float(above.totals[0]))
+        return cls(threshold, now, drawn, above, Wealth.against([most], size, claim="below"))
+
+    def wave(self, expected: FloatArray) -> Bets:
+        """New beliefs, from labels taken so far; items that were drawn already keep theirs."""
+        total = float(self.above.totals[0])
+        return replace(self, now=kinds(expected, self.drawn, total=total, found=self.above.found))
+
+    def draw(self, rng: np.random.Generator) -> tuple[Bets, int]:
+        """The next item."""
+        first, second = uniforms(rng, 2)
+        ends = np.cumsum(self.now.size * self.now.count)
+        kind = int(np.searchsorted(ends, first * ends[-1], side="right"))
+        there = np.flatnonzero((self.now.of_item == kind) & ~self.drawn)
+        item = int(there[int(second * len(there))])
+        drawn = self.drawn.copy()
+        drawn[item] = True
+        waiting = (*self.waiting, (item, self.now))
+        return replace(self, now=self.now.without(kind), drawn=drawn, waiting=waiting), item
+
+    def take(self, loss: float | None) -> Bets:
+        """The label of the first item that waits. None: it cannot be labelled, and counts against either claim."""
+        (item, before), *rest = self.waiting
+        kind = int(before.of_item[item])
+        return replace(
+            self,
+            waiting=tuple(rest),
+            taken=(*self.taken, (before, kind, loss)),
+            above=self.above.after(before, kind, 1.0 if loss is None else loss),
+            below=self.below.after(before, kind, 0.0 if loss is None else loss),
+        )
+
+    def claim(self, *, error: float = 0.05) -> Claim | None:
+        """What is proven by now, if anything; not yet labelled items may still change nothing about it."""
+        now = self.waiting[0][1] if self.waiting else self.now
+        if self.above.refuted(now, error=error)[0]:
+            return "at least"
+        return "below" if self.below.refuted(now, error=error)[0] else None
+
+    def to_go(self, *, error: float = 0.05) -> int | None:
+        """Labels until a claim, if items fail as often as they are believed to; None if there would be none."""
+        found = [_to_go(one, self.now, error=error) for one in (self.above, self.below)]
+        return min((one for one in found if one is not None), default=None)
+
+    def bounds(self, *, level: float = 0.95) -> tuple[float, float]:
+        """Bounds for the failure rate that hold at every label at once: bets against all other numbers of failures."""
+        return (
+            self._bound("below", error=(1 - level) / 2) / len(self.drawn),
+            self._bound("at least", error=(1 - level) / 2) / len(self.drawn),
+        )
+
+    def _bound(self, claim: Claim, *, error: float) -> float:
+        """The number of failures farthest out that is not refuted: the wealth need not be monotone in it."""
+        low, high = 0.0, float(len(self.drawn))
+        for _ in range(4):
+            totals = np.unique(np.round(np.linspace(low, high, 33)))
+            wealth, now = Wealth.against(totals, len(self.drawn), claim=claim), self.now
+            for before, kind, loss in self.taken:
+                wealth = wealth.after(before, kind, (float(claim == "at least") if loss is None else loss))
+            kept = np.flatnonzero(~wealth.refuted(now, error=error))
+            at = int(kept[-1] if claim == "at least" else kept[0])
+            low, high = float(totals[max(at - 1, 0)]), float(totals[min(at + 1, len(totals) - 1)])
+        return float(totals[at])
+
+
+def _to_go(wealth: Wealth, now: Kinds, *, error: float, steps: int = 200) -> int | None:
+    """Expected growth of the wealth in steps of some labels, while the kinds are used up in proportion."""
+    logs, found, labels = np.log(np.maximum(wealth.products[0], 1e-300)), wealth.found, 0.0
+    block = max(now.items / (4 * steps), 1.0)
+    while labels < wealth.population:
+        here = replace(wealth, found=found)
+        if now.items <= 2 * block or wealth.refuted(now, error=error)[0] or float(np.exp(logs) @ SHARES) >= 1 / error:
+            break
+        share = now.chances() * now.count
+        logs = logs + block * here.expected_growth(now)[0]
+        found, labels = found + block * float(share @ now.risk), labels + block
+        now = replace(now, count=np.maximum(now.count - block * share, 1e-9))
+    done = float(np.exp(np.minimum(logs, 600)) @ SHARES) >= 1 / error or bool(wealth.refuted(now, error=error)[0])
+    return math.ceil(labels) if done else None

@@ -1,0 +1,168 @@
+"""Every registry has a check, and everything of ours passes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fieldcheck import models
+from fieldcheck.core import measures
+from fieldcheck.sources import inputs, pools
+from fieldcheck.testing import (
+    check_adapter,
+    check_input_source,
+    check_measure,
+    check_plan,
+    check_pool_format,
+    check_quality_score,
+    check_stopping_rule,
+)
+from fieldcheck.tomography.plans import Full
+from fieldcheck.tomography.quality import scores
+from fieldcheck.tomography.runs import stopping
+
+
+@pytest.mark.parametrize("name", list(scores.registry))
+def test_every_quality_score(name: str) -> None:
+    check_quality_score(scores.registry[name])
+
+
+MEASURED = {
+    "accuracy": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
+    "cost": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
+    "detection": ([[[0, 0, 9, 9]], []], [[[0, 0, 9, 9]], [[1, 1, 5, 5]]]),
+    "error": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
+    "score": (["a text", "another"], [0.25, 1.0]),
+    "tolerance": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", list(measures.registry))
+def test_every_measure(name: str) -> None:
+    check_measure(measures.registry[name], *MEASURED[name])
+
+
+@pytest.mark.parametrize("name", list(stopping.registry))
+def test_every_stopping_rule(name: str) -> None:
+    check_stopping_rule(stopping.registry[name])
+
+
+@pytest.mark.parametrize("name", list(pools.registry))
+def test_every_format_of_pools(name: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "pool.npz", prediction=np.arange(4), confidence=np.full(4, 0.5))
+    check_pool_format(pools.registry[name], tmp_path / "pool.npz" if name == "npz" else None)
+
+
+def write_arrays(path: Path) -> Path:
+    rows = np.arange(24.0).reshape(6, 4)
+    if path.suffix == ".npy":
+        np.save(path, rows)
+    else:
+        np.savez(path, x=rows)
+    return path
+
+
+def write_table(path: Path) -> Path:
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    table = pa.table({"text": [f"some words {at}" for at in range(5)], "label": list("abcab")})
+    (csv.write_csv if path.suffix == ".csv" else parquet.write_table)(table, path)
+    return path
+
+
+def write_images(folder: Path) -> Path:
+    for at in range(4):
+        Image.fromarray(np.full((5, 6), 40 * at, dtype=np.uint8)).save(folder / f"{at}.png")
+    return folder
+
+
+def write_list(path: Path) -> Path:
+    write_images(path.parent)
+    path.write_text("0.png\n1.png\n2.png\n")
+    return path
+
+
+def write_dataset(folder: Path) -> Path:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_dict({"text": ["a", "b", "c"], "label": [0, 1, 0]}).save_to_disk(folder)
+    return folder
+
+
+WRITERS = {
+    **dict.fromkeys(("npy", "npz"), write_arrays),
+    **dict.fromkeys(("csv", "parquet"), write_table),
+    "list": write_list,
+    "images": write_images,
+    "huggingface": write_dataset,
+}
+
+
+@pytest.mark.parametrize("name", list(inputs.registry))
+def test_every_source_of_inputs(name: str, tmp_path: Path) -> None:
+    source = inputs.registry[name]
+    check_input_source(source, WRITERS[name](tmp_path / f"items{source.suffixes[0]}" if source.suffixes else tmp_path))
+
+
+def halves(batch):
+    """A model that does not know."""
+    return np.full((len(batch), 2), 0.5)
+
+
+def test_an_adapter() -> None:
+    check_adapter(models.registry["callable"], halves, np.zeros((6, 3)))
+    with pytest.raises(AssertionError, match="does not take"):
+        check_adapter(models.registry["onnx"], halves, np.zeros((6, 3)))
+
+
+def test_a_model_that_looks_at_the_whole_batch_is_noticed() -> None:
+    def among_others(batch):
+        share = 1 / (1 + np.arange(len(batch)))
+        return np.column_stack([share, 1 - share])
+
+    with pytest.raises(AssertionError, match="from batch to batch"):
+        check_adapter(models.registry["callable"], among_others, np.zeros((6, 3)))
+
+
+class Upside(scores.Kid):
+    """Calls far inputs plausible."""
+
+    name = "upside"
+    better = "high"
+
+
+class Hasty(stopping.NarrowInterval):
+    """Is content at once."""
+
+    def enough(self, held, population):
+        return True
+
+
+class Amnesic(pools.registry["csv"]):
+    """Forgets the last row."""
+
+    def write(self, table, path):
+        super().write(table.slice(0, len(table) - 1), path)
+
+
+class Vague(Full):
+    """Does not say what more inferences buy."""
+
+    adds = "nothing"
+
+
+@pytest.mark.parametrize(
+    ("check", "broken"),
+    [
+        (check_quality_score, Upside),
+        (check_stopping_rule, Hasty),
+        (check_pool_format, Amnesic),
+        (check_plan, Vague),
+    ],
+)
+def test_what_breaks_the_contract_is_noticed(check, broken) -> None:
+    with pytest.raises(AssertionError):
+        check(broken)
