@@ -69,13 +69,13 @@ def session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
     truth = {row["id"]: row["target"] for row in read(file)}
     part = f"{EVIL}part"
     for json_too in ((), ("--json",)):
-        yield do("assess", file, "--budget", 20, *json_too)
+        yield do("simulate", file, "--budget", 20, *json_too)
         yield do("auxiliary", file, *json_too)
         yield do("plan", file, "--budget", 20, *json_too)
         yield do("compare", file, other, "--budget", 20, *json_too)
     for problem in (("--truth", EVIL), ("--auxiliary", EVIL), ("--column", f"id={EVIL}"), ("--design", EVIL)):
-        yield do("assess", file, "--budget", 20, *problem, code=2)
-    yield do("assess", file, "--budget", 20, "--html", "assess.html")
+        yield do("simulate", file, "--budget", 20, *problem, code=2)
+    yield do("simulate", file, "--budget", 20, "--html", "assess.html")
     yield do("auxiliary", file, "--html", "auxiliary.html")
     yield do("plan", file, "--budget", 20, "--html", "plan.html")
     yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs,ssrs", "--html", "bench.html")
