@@ -104,7 +104,7 @@ def test_assess_as_json(run: Run, tea: Path) -> None:
     done = run("simulate", tea, "-d", "ssrs:k=4", "-a", "lsa", "-n", 40, "-s", 3, "--json")
     assert (done.code, done.err) == (0, "")
     assert set(done.json) >= ESTIMATE_KEYS
-    assert set(done.json["interval"]) == {"low", "high", "level", "kind", "method", "trusted", "note"}
+    assert set(done.json["interval"]) == {"low", "high", "level", "kind", "basis", "method", "trusted", "note"}
     assert (done.json["design"], done.json["auxiliary"]) == ("ssrs:k=4", "lsa")
     truths = [row == said for row, said in zip(truth_of(tea).values(), _predictions(tea), strict=True)]
     assert done.json["truth"] == pytest.approx(sum(truths) / len(truths), abs=1e-12)

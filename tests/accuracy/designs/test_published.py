@@ -91,7 +91,7 @@ def failing_draws(field, spec: str, auxiliary: str, *, seeds: range) -> np.ndarr
     for row, seed in enumerate(seeds):
         sample = design.draw(field.frame, field.losses, budget=BUDGETS[-1], seed=seed)
         for at, budget in enumerate(BUDGETS):
-            if not sample.prefix_valid or spec == "ssrs":
+            if not sample.draws.prefix_valid or spec == "ssrs":
                 sample = design.draw(field.frame, field.losses, budget=budget, seed=100_000 * at + seed)
             counts[row, at] = field.losses[sample.items[:budget]].sum()
     return counts
