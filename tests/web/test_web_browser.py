@@ -495,3 +495,34 @@ def test_two_tabs_of_one_person_go_on_together(start: Start, visit: Visit) -> No
     wait_until(first, lambda: len(labels(site)) == 12)
     assert len(set(done)) == 12
     assert sum(event.kind == "labelled" for event in site.campaign.log.events()) == 12
+
+
+def rival(name: str, every: int) -> Any:
+    """Another model for the animals: wrong on every so many of them, on others than the first model."""
+    wrong = np.arange(len(animals())) % every == 1
+    codes = np.arange(len(wrong)) % 3
+    return from_arrays(
+        ids=[f"item-{at:03d}" for at in range(len(wrong))],
+        y_pred=[CLASSES[code] for code in np.where(wrong, (codes + 2) % 3, codes)],
+        confidence=np.where(wrong, 0.55, 0.9),
+        name=name,
+    )
+
+
+def test_two_people_label_a_comparison_of_three_models_to_its_decision(start: Start, visit: Visit) -> None:
+    site = start(budget=None, against=[rival("better", 40), rival("worse", 2)], people=["Ada", "Bob"])
+    pages = [visit(site, name=name) for name in ("Ada", "Bob")]
+    done = "[data-why=done]"
+    while waiting := [page for page in pages if page.locator(done).count() == 0]:
+        for page in waiting:
+            if page.locator("#item .id").count():
+                answer(page)
+                wait_saved(page)
+            page.wait_for_selector(f"#item .id, [data-why=waiting], [data-why=others], {done}")
+    found = site.campaign.estimate()
+    assert found.decided
+    assert found.best() == "better"
+    assert set(site.campaign.progress().annotators) == {"Ada", "Bob"}
+    desk = pages[0].context.new_page()
+    desk.goto(f"{site.url}/desk?token={site.tokens['lead']}")
+    wait_text(desk, "body", "better")
