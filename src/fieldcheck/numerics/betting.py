@@ -223,7 +223,7 @@ class Wealth:
             return np.asarray(raised * scale[:, :, None])
         most = np.maximum((now.items - left) / BOLD, 1e-9)
         scale = np.maximum(most / float(now.risk @ now.count), 1.0)
-        return 1 - np.minimum(now.risk * scale[:, :, None], 0.99)
+        return np.asarray(1 - np.minimum(now.risk * scale[:, :, None], 0.99))
 
     def after(self, now: Kinds, kind: int, loss: float) -> Wealth:
         """With the next label.

@@ -375,6 +375,8 @@ def _model_assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part 
 def item_variance(fit: estimators.Fit) -> FloatArray:
     """Variance of each item's loss, as the model foresees it."""
     spread = fit.model.spread(fit.expected)
+    if fit.model.family == "bernoulli":
+        return spread
     total = float((spread * (1 / fit.chance - 1)).sum())
     # Losses without a limit have a dispersion that the fit took from the labels: it is in the total that it foresees.
     return spread * (fit.foreseen * len(spread) ** 2 / total) if total > 0 else spread

@@ -27,9 +27,9 @@ from fieldcheck.core.requirement import Decision, Look, Verdict
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import Loss
 from fieldcheck.core.words import counted
+from fieldcheck.numerics import special
 from fieldcheck.numerics.intervals.boundary import boundary, clock
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
-from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, normal_quantile
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
 from fieldcheck.numerics.sampling.schedule import open_schedule
 
@@ -38,11 +38,11 @@ FIRST = 40
 
 
 WARY = 0.5
-"""Share of the chances that is the same for all items, where a rule goes by the guarded variance."""
+"""Share of the chances that is the same for all items, where a rule goes by the protected interval."""
 
 
 RARE = 0.05
-"""Mean failure rate, as believed before any label, under which only the guarded interval is narrow for good reason."""
+"""Mean failure rate, as believed before any label, under which only the protected interval is narrow with reason."""
 
 
 ROUNDING = 1e-12
@@ -62,7 +62,7 @@ class StopRule(Protocol):
         ...
 
     def careful(self, frame: Frame) -> bool:
-        """Whether it goes by the guarded variance, which does not take on trust that items which look safe are."""
+        """Whether it goes by the protected interval, which does not take on trust that items which look safe are."""
         ...
 
     def looks(self, sample: Sample) -> tuple[int, ...]:
@@ -91,13 +91,13 @@ class HalfWidth:
     """Stop when the interval reaches no farther than ``target`` from its middle.
 
     Looking after every wave does no harm: it stops on the spread of the estimate, not on its value. With ``waves`` and
-    failures that are believed to be rare (under 5 %) it waits for the guarded interval, since the other one may be
+    failures that are believed to be rare (under 5 %) it waits for the protected interval, since the other one may be
     narrow only because nobody looked where failures hide.
 
     target
         Half-width wanted, in the unit of the metric: 0.02 is two points of accuracy.
     formal
-        Always wait for the guarded interval.
+        Always wait for the protected interval.
     """
 
     target: float
@@ -130,7 +130,7 @@ class HalfWidth:
             return len(labelled.sample), found.value, found.interval
         fit = estimators.Fit.of(labelled)
         careful = labelled.sample.frame is not None and self.careful(labelled.sample.frame)
-        return fit.labels, fit.value, fit.guarded(level) if careful else fit.interval(level)
+        return fit.labels, fit.value, fit.protected(level) if careful else fit.trusting(level)
 
     def settled(self, look: Look) -> Decision | None:
         return "reached" if look.interval.width / 2 <= self.target else None
@@ -148,7 +148,7 @@ class Certify:
 
     Every look is allowed for: of campaigns whose truth lies on the threshold, at most ``1 - level`` ever make a false
     claim (``waves``: group-sequential boundary, approximate, checked by simulation; ``srs``: exact at every label).
-    With ``waves``, "at least" rests on the guarded variance, and half of the chances are the same for all items; where
+    With ``waves``, "at least" rests on the protected bound, and half of the chances are the same for all items; where
     many confident items fail it can still be wrong more often than that, and ``srs`` cannot.
     """
 
@@ -220,25 +220,17 @@ class Certify:
 
 
 def group_sequential(fit: estimators.Fit, constant: float, *, level: float) -> Interval:
-    """Lower bound of the failure rate by the plain variance, upper bound by the guarded one."""
+    """The protected bounds at the level of the boundary."""
     note = "allows for a look after every wave; its lower end also holds where items that look safe fail more often"
-    if fit.labels == fit.labelled.sample.population:
-        low = high = fit.value
-    else:
-        z = constant * critical(fit.labels, level) / normal_quantile(level)
-        low, _ = effective_wilson(fit.value, fit.variance, fit.labels, z=z)
-        _, high = effective_wilson(fit.value, fit.guarded_variance(), fit.labels, z=z)
-        # Labels without a failure never rule out that there is none, whatever the risk model expects; nor the reverse.
-        failed = fit.labelled.failed
-        low, high = (low if failed.any() else 0.0), (1.0 if failed.all() else high)
-    return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note, basis="boundary")
+    bounds = fit.protected(2 * float(special.ndtr(constant)) - 1 if constant else level)
+    return Interval(bounds.low, bounds.high, level, "anytime", "group-sequential", note=note, basis="boundary")
 
 
 def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
     """The design as a campaign that may stop after any wave; others are refused.
 
-    For a careful rule, half of the chances are the same for all items: the guarded variance is then smaller, by up to
-    a third of the labels for accurate models, and blind spots are found sooner. A ``floor`` or ``first`` that the
+    For a careful rule, half of the chances are the same for all items: the protected interval is then narrower, by up
+    to a third of the labels for accurate models, and blind spots are found sooner. A ``floor`` or ``first`` that the
     design names itself is kept.
     """
     if isinstance(design, designs.Waves):
@@ -341,4 +333,4 @@ def _believed_rare(frame: Frame) -> bool:
     model: RiskModel = frame.memo(
         "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
     )
-    return float(model.expected(model.linear(model.prior())).mean()) < RARE
+    return float(model.expected(model.prior()).mean()) < RARE

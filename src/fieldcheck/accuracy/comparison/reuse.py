@@ -119,19 +119,19 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> Top
     if not count:
         return TopUp.none(model)
     belief = model.fit(carried.items, carried.losses)
-    linear, inclusion = model.linear(belief), _inclusion(model, belief, carried, count)
+    expected, inclusion = model.expected(belief), _inclusion(model, belief, carried, count)
     left = np.ones(frame.size, dtype=bool)
     left[carried.items] = False
     sure = np.flatnonzero(left & (inclusion >= 1.0))
     rest = np.flatnonzero(left & (inclusion < 1.0))
     if len(sure) < count:
-        rest = rest[np.argsort(linear[rest], kind="stable")]
+        rest = rest[np.argsort(expected[rest], kind="stable")]
         sure = np.concatenate([sure, rest[ordered_pivotal(inclusion[rest], stream(seed, "reuse"))]])
     return TopUp(sure[permutation(stream(seed, "reuse", "order"), len(sure))].astype(np.int64), belief)
 
 
 def _inclusion(model: RiskModel, belief: Belief, carried: Carried, count: int) -> FloatArray:
-    expected = model.expected(model.linear(belief))
+    expected = model.expected(belief)
     drawn = np.zeros(len(expected), dtype=bool)
     drawn[carried.items] = True
     spread = model.spread(expected)
@@ -155,7 +155,7 @@ def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, me
     found = assisted(model, items, everything, chance=chance)
     sample = Sample(frame.size, items, "model_assisted", PooledDraws(chance), frame=frame)
     labelled = Labelled(sample, everything, measure.failed(everything), frame.task)
-    return Fit(labelled, model, found.expected, chance, found.value, found.seen, found.foreseen, audit=math.nan)
+    return Fit(labelled, model, found, chance, audit=math.nan)
 
 
 def reuse(
@@ -221,7 +221,7 @@ def explained(
     return Estimate(
         metric=metric,
         value=SCALES[metric].of(fit.value),
-        interval=fit.interval(level).map(SCALES[metric].of),
+        interval=fit.trusting(level).map(SCALES[metric].of),
         standard_error=math.sqrt(fit.variance),
         labels=fit.labels,
         failures=fit.labelled.failures,
@@ -235,7 +235,7 @@ def explained(
         seed=seed,
         mean_loss=fit.value,
         truth=None if truth is None else SCALES[metric].of(truth),
-        guarded=fit.guarded(level).map(SCALES[metric].of),
+        guarded=fit.protected(level).map(SCALES[metric].of),
         warnings=(*warnings, f"holds only if {pool.name} was neither trained nor tuned on the labels that are re-used"),
         versions=versions(),
     )

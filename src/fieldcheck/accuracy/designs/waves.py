@@ -17,11 +17,12 @@ from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
 from fieldcheck.numerics.sampling.draws import permutation
+from fieldcheck.numerics.sampling.floor import estimating_floor, protecting_floor
 from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
 from fieldcheck.numerics.sampling.schedule import open_schedule, schedule
 
-OBJECTIVES = ("estimate", "balanced", "expose")
+OBJECTIVES = ("estimate", "balanced", "expose", "protected")
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,13 @@ class Waves:
     auxiliary
         Variables for the risk model, joined by ``+``; ``auto``: all that are known to help and that the pool has.
     objective
-        ``estimate``: smallest error. ``expose``: most failures. ``balanced``: both.
+        ``protected``: the narrowest interval that also holds where confident items fail. ``estimate``: smallest
+        error. ``expose``: most failures. ``balanced``: both.
     floor
-        Share of the chances that is the same for all items. Left out: 0.25 for failures, which hide where a model is
-        sure of itself; 0.1 for errors of regression, which do not.
+        Share of the chances that is the same for all items. Left out, each wave of ``protected`` takes the one with
+        which its interval is forecast to be narrowest, and of ``estimate`` one between 0.1 and 0.25, lower where
+        failures are rare; otherwise 0.25 for failures, which hide where a model is sure of itself, and 0.1 for errors
+        of regression, which do not.
     certain
         ``expose`` only: share of each wave that goes to the riskiest items outright.
     first
@@ -57,7 +61,7 @@ class Waves:
     estimator: ClassVar[str] = "model_assisted"
 
     auxiliary: str = "auto"
-    objective: Literal["estimate", "balanced", "expose"] = "estimate"
+    objective: Literal["estimate", "balanced", "expose", "protected"] = "estimate"
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
@@ -76,9 +80,10 @@ class Waves:
         model: RiskModel = frame.memo(
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
-        drawn = np.zeros(frame.size, dtype=bool)
+        drawn, missed = np.zeros(frame.size, dtype=bool), np.ones(frame.size)
         waves: list[IntArray] = []
         beliefs: list[Belief] = []
+        floors: list[float] = []
         planned = schedule(budget) if self.first is None else open_schedule(self.first, budget)
         for number, count in enumerate(planned):
             before = np.concatenate(waves) if waves else np.zeros(0, dtype=np.int64)
@@ -87,40 +92,56 @@ class Waves:
                 break
             usable = np.isfinite(known)
             beliefs.append(model.fit(before[usable], known[usable]))
-            waves.append(self._wave(model, beliefs[-1], drawn, count, seed=seed, number=number))
+            expected = model.expected(beliefs[-1])
+            total = budget if self.first is None else 2 * (len(before) + count)
+            floors.append(self._floor(model, expected, missed, drawn, left=total - len(before), budget=total))
+            inclusion = wave_inclusion(
+                expected,
+                model.spread(expected),
+                drawn,
+                count,
+                objective=self.objective,
+                floor=floors[-1],
+                certain=self.certain,
+            )
+            waves.append(self._wave(expected, inclusion, drawn, count, seed=seed, number=number))
             drawn[waves[-1]] = True
-        return self._sample(frame, waves, beliefs, complete=len(waves) == len(planned))
+            missed *= 1 - inclusion
+        return self._sample(frame, waves, beliefs, floors, complete=len(waves) == len(planned))
 
-    def floor_for(self, *, failures: bool) -> float:
-        """The floor for failures, or for errors of regression."""
-        return self.floor if self.floor is not None else 0.25 if failures else 0.1
+    def floor_for(self, expected: FloatArray, *, failures: bool) -> float:
+        """The floor for failures, or for errors of regression, before any label."""
+        if self.floor is not None or not failures:
+            return 0.1 if self.floor is None else self.floor
+        if self.objective == "protected":
+            return 0.5
+        return estimating_floor(expected) if self.objective == "estimate" else 0.25
+
+    def _floor(
+        self, model: RiskModel, expected: FloatArray, missed: FloatArray, drawn: BoolArray, *, left: int, budget: int
+    ) -> float:
+        if self.objective == "protected" and self.floor is None and model.family == "bernoulli":
+            count = min(left, int(np.count_nonzero(~drawn)))
+            return protecting_floor(expected, missed, drawn, count=count, budget=budget)
+        return self.floor_for(expected, failures=model.family == "bernoulli")
 
     def _wave(
-        self, model: RiskModel, belief: Belief, drawn: BoolArray, count: int, *, seed: int, number: int
+        self, expected: FloatArray, inclusion: FloatArray, drawn: BoolArray, count: int, *, seed: int, number: int
     ) -> IntArray:
         """The items of one wave, in random order."""
-        linear = model.linear(belief)
-        expected = model.expected(linear)
-        inclusion = wave_inclusion(
-            expected,
-            model.spread(expected),
-            drawn,
-            count,
-            objective=self.objective,
-            floor=self.floor_for(failures=model.family == "bernoulli"),
-            certain=self.certain,
-        )
         left = np.flatnonzero(~drawn)
         sure = left[inclusion[left] >= 1.0]
         rest = left[inclusion[left] < 1.0]
-        rest = rest[np.argsort(linear[rest], kind="stable")]
+        rest = rest[np.argsort(expected[rest], kind="stable")]
         if len(sure) < count:
             rest = rest[ordered_pivotal(inclusion[rest], stream(seed, "waves", number))]
             sure = np.concatenate([sure, rest])
         chosen = sure.astype(np.int64)
         return chosen[permutation(stream(seed, "waves", "order", number), len(chosen))]
 
-    def _sample(self, frame: Frame, waves: list[IntArray], beliefs: list[Belief], *, complete: bool) -> Sample:
+    def _sample(
+        self, frame: Frame, waves: list[IntArray], beliefs: list[Belief], floors: list[float], *, complete: bool
+    ) -> Sample:
         items = np.concatenate(waves)
         sizes = [len(wave) for wave in waves]
         return Sample(
@@ -131,8 +152,8 @@ class Waves:
                 wave=np.repeat(np.arange(len(waves), dtype=np.int64), sizes),
                 sizes=tuple(sizes),
                 beliefs=tuple(belief.as_row() for belief in beliefs),
+                floors=tuple(floors),
                 objective=self.objective,
-                floor=self.floor_for(failures=frame.task == "classification"),
                 certain=self.certain,
             ),
             complete=complete,

@@ -20,8 +20,11 @@ class MeanLoss:
         unbiased.
     variance
         Estimated variance of ``value`` over repetitions of the campaign.
-    guarded
-        A wider interval that also holds where items that look safe fail, if the estimator knows one.
+    interval
+        The one that the design is made for.
+    beside
+        A second one with another promise, if the estimator knows one; ``protected`` or ``if the risk model is right``
+        (their methods say which).
     audit
         A second estimate of the same, exactly unbiased if the number of labels was fixed beforehand and none was
         skipped; nan if there is none.
@@ -30,7 +33,7 @@ class MeanLoss:
     value: float
     variance: float
     interval: Interval
-    guarded: Interval | None = None
+    beside: Interval | None = None
     audit: float = math.nan
 
 

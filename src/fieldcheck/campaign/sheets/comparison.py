@@ -148,7 +148,7 @@ def _sample(contest: Contest, drawn: Drawn) -> Sample:
             sizes=drawn.sizes,
             beliefs=drawn.beliefs,
             objective="estimate",
-            floor=FLOOR,
+            floors=(FLOOR,) * len(drawn.sizes),
             certain=0.0,
         ),
         complete=drawn.complete,

@@ -76,7 +76,7 @@ class Reused:
             sizes=(len(top.items),),
             beliefs=(top.belief.as_row(),),
             objective="estimate",
-            floor=FLOOR,
+            floors=(FLOOR,),
             certain=0.0,
             before=self.carried.items,
         )
