@@ -4,6 +4,7 @@
     python3 run.py test     lint, types and tests
     python3 run.py sweep    the long statistical sweeps
     python3 run.py fuzz     damaged bytes for every loader, guided by coverage (--inputs 100000)
+    python3 run.py licences what we depend on, and its licences (--audit: known weaknesses, from pypi.org)
     python3 run.py setup    only install
 
 Everything goes into .venv beside this file, once: it is installed again only when the requirements change. The demo
@@ -35,6 +36,7 @@ def main() -> int:
         "test": (test, FULL),
         "sweep": (sweep, FULL),
         "fuzz": (fuzz, FUZZ),
+        "licences": (licences, FULL),
         "setup": (lambda _: 0, FULL),
     }
     verb, rest = (sys.argv[1] if len(sys.argv) > 1 else ""), sys.argv[2:]
@@ -73,6 +75,10 @@ def sweep(rest: list[str]) -> int:
 
 def fuzz(rest: list[str]) -> int:
     return call(PYTHON, "benchmarks/fuzz.py", *rest)
+
+
+def licences(rest: list[str]) -> int:
+    return call(PYTHON, "benchmarks/licences.py", *rest)
 
 
 def install(extras: str) -> None:

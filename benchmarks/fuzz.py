@@ -309,9 +309,9 @@ def _pool(path: Path) -> None:
 
 
 def _labels(path: Path) -> None:
-    from fieldcheck.campaign.exchange.reading import read_entries
+    from fieldcheck.campaign.exchange.reading import read_lines
 
-    for entry in read_entries(path):
+    for entry in read_lines(path):
         str(entry).encode()
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.estimators.weighted import heaviest
 from fieldcheck.core.draws import GroupDraws, StepDraws, StratifiedDraws, WeightedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Sample
@@ -116,19 +117,18 @@ def _stratified(sample: Sample, losses: FloatArray, *, binary: bool) -> tuple[fl
 
 def _terms(sample: Sample, losses: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Weighted losses, weights and the heaviest possible weight, for the estimators with unequal probabilities."""
-    draws, population = sample.drawn_as(StepDraws, GroupDraws, WeightedDraws), sample.population
+    draws, population = sample.draws, sample.population
     if isinstance(draws, StepDraws):
         weights = 1 / (population * draws.probability)
         before = np.concatenate([[0.0], np.cumsum(losses)[:-1]]) / population
         return before + losses * weights, weights, 1 / (1 - draws.weighted)
-    assert isinstance(draws, GroupDraws | WeightedDraws)
-    bound = 1 / (population * draws.least) if draws.least > 0 else np.inf
     if isinstance(draws, GroupDraws):
         chance = draws.share * draws.group
         heavy = np.divide(1.0, population * chance, out=np.zeros(len(sample)), where=chance > 0)
-        return losses * heavy * draws.group * len(sample), heavy, bound
-    weights = 1 / (population * draws.probability)
-    return losses * weights, weights, bound
+        return losses * heavy * draws.group * len(sample), heavy, heaviest(draws.least, population)
+    one_draw = sample.drawn_as(WeightedDraws)
+    weights = 1 / (population * one_draw.probability)
+    return losses * weights, weights, heaviest(one_draw.least, population)
 
 
 @dataclass(frozen=True)

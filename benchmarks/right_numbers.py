@@ -27,7 +27,7 @@ from accurate_pools import POOLS, pool
 from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import registry
-from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.intervals.exact import hypergeometric

@@ -34,7 +34,7 @@ from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.accuracy.auxiliary.member import LOW
 from fieldcheck.accuracy.auxiliary.training.augmentations import augmented
 from fieldcheck.accuracy.designs import registry
-from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import FloatArray

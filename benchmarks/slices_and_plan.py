@@ -19,7 +19,7 @@ from fieldcheck import Pool, load
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.metrics import metrics
-from fieldcheck.accuracy.assessment.planning import MARGINS, Forecast, Forecasts, plan
+from fieldcheck.accuracy.assessment.planning import Forecast, Forecasts, plan
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.assessment.slices import slices
@@ -29,6 +29,7 @@ LEAKS = {"CN12_CIFAR10": "lsa"}
 SLICE_BUDGETS = (200, 800)
 PLAN_BUDGETS = (50, 100, 200, 400, 800)
 FIRST = 50
+SPECS = ("srs", "ssrs", "waves")
 
 
 def main() -> None:
@@ -159,8 +160,8 @@ def plan_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int) -> None
     inside: dict[tuple[str, int], list[bool]] = {}
     centre: dict[tuple[str, int], list[float]] = {}
     for pool, field in subjects:
-        realised = {spec: _realised(field, spec, repetitions) for spec in MARGINS}
-        for spec, known in [*((spec, 0) for spec in MARGINS), ("waves", FIRST)]:
+        realised = {spec: _realised(field, spec, repetitions) for spec in SPECS}
+        for spec, known in [*((spec, 0) for spec in SPECS), ("waves", FIRST)]:
             cells = []
             first = play(field, build_design("waves"), budget=FIRST, seed=900) if known else None
             found = plan(pool, budget=PLAN_BUDGETS[0], designs=[spec], labelled=first)

@@ -24,15 +24,15 @@ from fieldcheck import sources
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names
 from fieldcheck.accuracy.assessment.simulate import play, run_until
-from fieldcheck.accuracy.assessment.stopping import FIRST, RARE, HalfWidth, group_sequential
+from fieldcheck.accuracy.assessment.stopping import RARE, HalfWidth, group_sequential
 from fieldcheck.accuracy.designs import Srs, Waves
-from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.intervals.boundary import boundary
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson
 from fieldcheck.numerics.regression.risk import frame_model
-from fieldcheck.numerics.sampling.schedule import open_schedule
+from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -150,7 +150,7 @@ def measure(
     frame = field.frame
     model = frame.memo("risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
     believed = float(model.expected(model.prior()).mean())
-    ends = tuple(np.cumsum(open_schedule(FIRST, int(last))).tolist())
+    ends = tuple(np.cumsum(open_schedule(OPEN_FIRST, int(last))).tolist())
     limits = boundary(ends, frame.size)
     rows = [campaign(field, ends, limits, start=start, floor=floor, seed=seed) for seed in range(repetitions)]
     return Pass(path.stem, frame.size, field.truth, believed < RARE, np.array(rows))
@@ -159,13 +159,14 @@ def measure(
 def campaign(
     field: Field, ends: tuple[int, ...], limits: tuple[float, ...], *, start: float, floor: float, seed: int
 ) -> list[list[float]]:
-    labelled = play(field, Waves(first=FIRST, floor=floor), budget=ends[-1], seed=seed)
+    labelled = play(field, Waves(first=OPEN_FIRST, floor=floor), budget=ends[-1], seed=seed)
     return [look(labelled, n, limit) for n, limit in zip(ends, limits, strict=True) if n >= start]
 
 
 def look(labelled: Labelled, labels: int, limit: float) -> list[float]:
-    fit = Fit.of(Labelled(labelled.sample.prefix(labels), labelled.losses[:labels], labelled.failed[:labels]))
-    plain, guarded, claim = fit.trusting(0.95), fit.protected(0.95), group_sequential(fit, limit, level=0.95)
+    first = Labelled(labelled.sample.prefix(labels), labelled.losses[:labels], labelled.failed[:labels])
+    fit = Fit.of(first)
+    plain, guarded, claim = fit.trusting(0.95), fit.protected(0.95), group_sequential(first, limit, level=0.95)
     _, unguarded = effective_wilson(fit.value, fit.variance, labels, z=limit * critical(labels, 0.95) / 1.96)
     bounds = (plain.high, plain.low, guarded.high, guarded.low, claim.high, claim.low, unguarded)
     low, high, guarded_low, guarded_high, claim_low, claim_high, plain_low = (1 - bound for bound in bounds)

@@ -24,7 +24,7 @@ from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import registry
-from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.interval import Interval
 
 BUDGETS = (50, 100, 200, 400, 800)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,10 @@ from pathlib import Path
 import pytest
 
 import fieldcheck
+from fieldcheck import models, tomography
+from fieldcheck.accuracy import auxiliary, designs, estimators
+from fieldcheck.tomography import perturbations, surrogates
+from fieldcheck.tomography.quality import scores
 
 ROOT = Path(fieldcheck.__file__).parent
 CONTRACTS = Path(__file__).parents[1] / "pyproject.toml"
@@ -94,3 +99,55 @@ def test_every_folder_says_what_it_is() -> None:
         path for path in MODULES if path.name == "__init__.py" and not ast.get_docstring(ast.parse(path.read_text()))
     ]
     assert silent == []
+
+
+def test_walks_are_short() -> None:
+    """A label, a table and a comparison touch few modules above the ground, and hardly come back to a folder."""
+    found = {walk.name: walk for walk in runpy.run_path(str(CONTRACTS.parent / "benchmarks" / "walks.py"))["walks"]()}
+    for name in ("a label: store to estimate", "a table: CSV to first wave", "a comparison: two pools to statement"):
+        assert len(found[name].counted) <= 25, found[name].counted
+        assert found[name].returns <= 1, found[name].folders
+
+
+ELSEWHERE = {
+    "tomography/perturbations/families.py": "a family is which perturbations a paper tests together",
+    "accuracy/auxiliary/combined.py": "the published variable is made of these two",
+    "accuracy/auxiliary/training": "augmentations that share their names with perturbations",
+}
+"""Where names of registered things stand together and are no copy of a registry's facts."""
+
+STILL_LISTED = {"accuracy/assessment/planning.py", "accuracy/designs/deepest.py", "numerics/regression/risk.py"}
+"""Facts that their things do not declare yet: margins of forecasts, published thresholds, prior slopes."""
+
+
+def registered() -> dict[str, set[str]]:
+    """By registry, the names in it."""
+    registries = (
+        *(designs.registry, estimators.registry, auxiliary.registry, models.registry),
+        *(tomography.plans, tomography.stopping_rules, surrogates.registry, perturbations.registry, scores.registry),
+    )
+    return {registry.noun: set(registry) for registry in registries}
+
+
+def literals(path: Path) -> Iterator[tuple[int, set[str]]]:
+    """Texts that stand together in a tuple, list, set or in the keys of a dictionary."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        parts = {ast.Tuple: "elts", ast.List: "elts", ast.Set: "elts", ast.Dict: "keys"}
+        if type(node) in parts:
+            found = getattr(node, parts[type(node)])
+            yield node.lineno, {one.value for one in found if isinstance(one, ast.Constant) and type(one.value) is str}
+
+
+def test_no_list_of_registered_names_stands_outside_its_registry() -> None:
+    """What is true of some of them is declared by them."""
+    places = [path for path in MODULES if not any(str(path.relative_to(ROOT)).startswith(one) for one in ELSEWHERE)]
+    names_of = registered()
+    copies = [
+        f"{path.relative_to(ROOT)}:{line} lists {noun}s: {sorted(names & known)}"
+        for path in places
+        if path.relative_to(ROOT).as_posix() not in STILL_LISTED
+        for line, names in literals(path)
+        for noun, known in names_of.items()
+        if len(names & known) > 1
+    ]
+    assert copies == []

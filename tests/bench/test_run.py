@@ -224,7 +224,7 @@ def test_a_changed_file_does_not_match(plan, tmp_path):
     assert numbers(run(plan, resume=journal)) == numbers(run(plan))
 
 
-@pytest.mark.parametrize("content", ["id,prediction\n1,2\n", '{"journal": "else"}\n', "half a line"])
+@pytest.mark.parametrize("content", ["id,prediction\n1,2\n", '{"fieldcheck": "else"}\n', "half a line"])
 def test_what_is_not_a_journal_is_refused_and_left_alone(plan, tmp_path, content):
     other = tmp_path / "precious.csv"
     other.write_text(content)
@@ -235,7 +235,7 @@ def test_what_is_not_a_journal_is_refused_and_left_alone(plan, tmp_path, content
 
 def test_a_crash_within_the_first_line_is_no_harm(plan, tmp_path):
     journal = tmp_path / "journal.jsonl"
-    journal.write_text('{"journal": "field')
+    journal.write_text('{"fieldcheck": "fini')
     run(plan, resume=journal)
     assert len(run(plan, resume=journal).cells) == len(journal.read_text().splitlines()) - 1
 

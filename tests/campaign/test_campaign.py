@@ -26,7 +26,7 @@ SPECS = [name for name in designs.registry if name != "ces"]
 
 
 def numbers(found: Estimate) -> tuple[object, ...]:
-    return found.value, found.audit, found.standard_error, found.interval, found.guarded, found.labels, found.failures
+    return found.value, found.audit, found.standard_error, found.interval, found.beside, found.labels, found.failures
 
 
 @pytest.mark.parametrize("spec", [*SPECS, "waves:first=20", "gbs:batch=7", "srs:replace=yes", "gbs:replace=yes"])
@@ -413,7 +413,7 @@ def test_two_draw_the_next_wave_at_once(tmp_path: Path) -> None:
     for item in one.ask("Ann", n=20):
         one.tell(item, "right", by="Ann")
     two.refresh()
-    event = two._next_draw(two.state)
+    event = two.view.next_draw(two.state)
     one.ask("Ann")
     assert two.log.append([event])[0] == one.log.keyed("fieldcheck:drawn:20")
     assert two.refresh() == one.refresh()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -15,7 +16,7 @@ from fieldcheck.campaign.campaign import Campaign
 from .sheets import Done, Run, fill, read, rewrite, truth_of, write
 
 BUDGET = 60
-SAME = ("metric", "value", "interval", "guarded_interval", "standard_error", "labels", "failures", "population")
+SAME = ("metric", "value", "interval", "beside", "standard_error", "labels", "failures", "population")
 
 
 def start(run: Run, pool: Path, *more: object, budget: int | None = BUDGET) -> Done:
@@ -222,11 +223,11 @@ def test_check_passes_fails_and_leaves_open(run: Run, labelled: Path) -> None:
     for code, bound in bounds.items():
         done = run("check", "c.db", "--min-accuracy", bound, "--junit", "j.xml", "--json")
         assert done.code == code
-        assert done.json["outcome"] == ["pass", "fail", "undecided"][code]
+        assert done.json["decision"] == ["passed", "failed", "undecided"][code]
         (case,) = Xml.parse("j.xml").getroot().iter("testcase")  # noqa: S314 -- our own
         assert [child.tag for child in case] == [elements[code]]
     assert done.json["checks"][0]["more_labels"] > 0
-    assert run("check", "c.db", "--min-accuracy", bounds[0], "--guarded").code in (0, 2)
+    assert run("check", "c.db", "--min-accuracy", bounds[0], "--protected").code in (0, 2)
     assert run("check", "c.db", "--min-accuracy", 0.01, "--sequential").code == 0
     assert run("check", "c.db", "--min-accuracy", 0.999, "--sequential").code == 1
 
@@ -269,7 +270,7 @@ def test_a_check_that_cannot_be_done_is_an_error_in_junit(run: Run, tmp_path: Pa
         (),
         ("--min-accuracy", 95),
         ("--max-rmse", 0),
-        ("--min-accuracy", 0.9, "--sequential", "--guarded"),
+        ("--min-accuracy", 0.9, "--sequential", "--protected"),
         ("--min-acuracy", 0.9),
         ("--min-accuracy", "much"),
         ("c.db", "--min-accuracy", 0.9),
@@ -390,3 +391,41 @@ def test_both_lines_of_a_clash_are_named(run: Run, tea: Path) -> None:
     assert "a.csv, line 2: " in done.err
     assert "a.csv, line 4: " in done.err
     assert "1 new, 2 bad" in done.out
+
+
+def test_a_backup_is_restored_and_verified_elsewhere(run: Run, labelled: Path, tmp_path: Path) -> None:
+    assert run("backup", "c.db", "--out", "copy.db").code == 0
+    assert "--force" in run("backup", "c.db", "--out", "copy.db").err
+    assert run("backup", "c.db", "--out", "copy.db", "--force").code == 0
+    assert run("backup", "c.db").code == 0
+    assert len(list(tmp_path.glob("c-2*.db"))) == 1
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("copy.db", labelled.name):
+        (tmp_path / name).rename(elsewhere / name)
+    found, first = run("verify", "elsewhere/copy.db", "--json"), run("verify", "c.db", "--pool", "elsewhere/tea.csv")
+    assert (found.code, found.json["holds"]) == (0, True)
+    assert [check["holds"] for check in found.json["checks"]] == [True] * 5
+    assert found.json["estimate"]["value"] == run("estimate", "elsewhere/copy.db", "--json").json["value"]
+    assert first.code == 0
+    assert found.json["fingerprint"] in first.out
+
+
+def test_verify_says_what_does_not_hold_and_what_it_cannot_tell(run: Run, labelled: Path, tmp_path: Path) -> None:
+    assert run("verify", "none.db").code == 3
+    (tmp_path / "text.db").write_text("no campaign")
+    assert run("verify", "text.db").code == 3
+    labelled.write_text(labelled.read_text().replace("0.9", "0.8"))
+    other = run("verify", "c.db")
+    assert other.code == 1
+    assert "pool" in other.out
+    assert "NOT the one" in other.out
+    with sqlite3.connect("c.db") as connection:
+        connection.execute("DROP TRIGGER no_update")
+        connection.execute("UPDATE events SET annotator = 'Eve' WHERE number = 5")
+    connection.close()
+    damaged = run("verify", "c.db", "--json")
+    assert (damaged.code, damaged.json["holds"]) == (1, False)
+    assert "event 5 is damaged" in damaged.json["checks"][0]["words"]
+    labelled.unlink()
+    assert run("verify", "c.db").code == 1  # damage is found without the pool

@@ -43,7 +43,7 @@ def test_with_a_top_up(run: Run, old: Path, better: Path) -> None:
     fill(old.parent / "more.csv", truth_of(better))
     found = run("reuse", old, "--pool", better, "--labels-unseen", "--labels", "more.csv", "--json").json
     assert found["labels"] == 75
-    assert found["guarded_interval"]["low"] <= found["interval"]["low"] <= found["value"]
+    assert found["beside"]["low"] <= found["interval"]["low"] <= found["value"]
 
 
 def test_waves_can_be_re_used(run: Run, tea: Path, better: Path) -> None:

@@ -13,11 +13,11 @@ from .sheets import Run, write
 @pytest.mark.parametrize(
     ("words", "decision"),
     [
-        (("--certify", "0.2"), "at least"),
-        (("--certify", "0.99"), "below"),
+        (("--certify", "0.2"), "passed"),
+        (("--certify", "0.99"), "failed"),
         (("--certify", "0.75", "--max-labels", "40"), "undecided"),
-        (("--half-width", "0.1"), "reached"),
-        (("--half-width", "0.01", "--max-labels", "60"), "not reached"),
+        (("--half-width", "0.1"), "passed"),
+        (("--half-width", "0.01", "--max-labels", "60"), "undecided"),
     ],
 )
 def test_the_decision_is_printed_and_in_the_json(
@@ -43,7 +43,7 @@ def test_the_report_shows_every_look(run: Run, tea: Path) -> None:
 
 def test_regression_has_a_half_width(run: Run, price: Path) -> None:
     done = run("assess", price, "-d", "waves:auxiliary=spread", "--half-width", "0.5", "--json")
-    assert done.json["decision"] == "reached"
+    assert done.json["decision"] == "passed"
     assert done.json["half_width"] == 0.5
 
 

@@ -92,8 +92,8 @@ def test_a_run_is_queried_and_checked(measured: Path, run: Run) -> None:
     assert "unperturbed" in shown.out
     assert run("tomography", "check", measured, "order = 0", "--min-robustness", 0.5).code == 0
     assert run("tomography", "check", measured, "all", "--min-robustness", 0.999).code == 1
-    verdict = json.loads(run("tomography", "check", measured, "all", "--min-robustness", found["base"], "--json").out)
-    assert verdict["verdict"] in ("failed", "undecided")
+    decision = json.loads(run("tomography", "check", measured, "all", "--min-robustness", found["base"], "--json").out)
+    assert decision["decision"] in ("failed", "undecided")
 
 
 def test_the_outcomes_are_a_table_too(measured: Path) -> None:

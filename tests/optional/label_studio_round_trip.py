@@ -180,7 +180,7 @@ def _compare(folder: Path, kind: str, export: Path, given: dict[str, str | None]
         intake = prepare(campaign, read_lines(export))
         assert intake.faulty == 0, intake.faults
         take(campaign, intake)
-        found = {item.id: item.label if item.verdict == "labelled" else None for item in campaign.state.items.values()}
+        found = {item.id: str(item.label) if item.label else None for item in campaign.state.items.values()}
         done = {name: item for name, item in campaign.state.items.items() if item.done}
         # The flat exports leave out what was skipped: these items stay open.
         wanted = given if export.stem == "JSON" else {name: label for name, label in given.items() if label}

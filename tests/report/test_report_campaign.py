@@ -15,10 +15,11 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 import pytest
 
-from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule, too_early
+from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.requirement import Decision, Requirement
 from fieldcheck.report import Card, Commands, Gallery, Section, campaign_page, junit_error, junit_xml, page
 from fieldcheck.report.thumbnail import thumbnail
 from fieldcheck.sources.pools.arrays import from_arrays
@@ -80,8 +81,8 @@ def test_the_answer_comes_first_and_is_that_of_the_campaign(campaign: Campaign) 
     number = f"{100 * estimate.value:.1f} %"
     assert text.index("Cats") < text.index(number) < text.index("Of 1,000 items") < text.index("The promise")
     assert f"between {100 * estimate.interval.low:.1f} % and {100 * estimate.interval.high:.1f} %" in text
-    assert estimate.guarded is not None
-    assert estimate.guarded.note in text
+    assert estimate.beside is not None
+    assert estimate.beside.note in text
     assert estimate.interval.note in text
 
 
@@ -147,12 +148,12 @@ def test_the_verdict_is_that_of_the_check(campaign: Campaign) -> None:
     interval = campaign.estimate().interval
     middle = (interval.low + interval.high) / 2
     for bound, words in ((interval.low - 0.01, "Passed"), (middle, "Undecided"), (0.999, "Failed")):
-        target = Target("accuracy", bound)
-        text = campaign_page(campaign, target=target)
-        assert f"{words}: {target}" in words_of(text)
-        assert rule(campaign.estimate(), target).outcome == re.findall(r'class="verdict (\w+)"', text)[0]
-    assert "(by the guarded interval)" in words_of(campaign_page(campaign, target=target, guarded=True))
-    assert "verdict" not in {part.get("class") for _, part in Found(campaign_page(campaign)).elements}
+        requirement = Requirement("accuracy", bound)
+        text = campaign_page(campaign, requirement=requirement)
+        assert f"{words}: {requirement}" in words_of(text)
+        assert decide(campaign.estimate(), requirement).word == re.findall(r'class="decision (\w+)"', text)[0]
+    assert "(by the protected interval)" in words_of(campaign_page(campaign, requirement=requirement, protected=True))
+    assert "decision" not in {part.get("class") for _, part in Found(campaign_page(campaign)).elements}
 
 
 def test_slices_that_cannot_be_shown_are_left_out_unless_asked_for(tmp_path: Path) -> None:
@@ -165,7 +166,7 @@ def test_slices_that_cannot_be_shown_are_left_out_unless_asked_for(tmp_path: Pat
 
 def test_a_campaign_without_an_estimate_has_a_page_too(tmp_path: Path) -> None:
     with make(tmp_path) as campaign:
-        text = words_of(campaign_page(campaign, target=Target("accuracy", 0.9)))
+        text = words_of(campaign_page(campaign, requirement=Requirement("accuracy", 0.9)))
     assert "There is no estimate yet" in text
     assert "still running" in text
 
@@ -186,7 +187,7 @@ def test_numbers_are_sorted_by_how_wrong_they_are(tmp_path: Path) -> None:
         for rank, name in enumerate(campaign.ask(n=10)):
             at = campaign.state.items[name].position
             campaign.tell(name, at + 0.5 + rank)
-        text = campaign_page(campaign, target=Target("rmse", 1.0))
+        text = campaign_page(campaign, requirement=Requirement("rmse", 1.0))
     first = re.findall(r'<p class="name">([^<]+)</p>', text)
     assert first == list(campaign.state.items)[:0:-1]
     assert "Estimated rmse" in words_of(text)
@@ -287,16 +288,16 @@ def test_long_galleries_are_folded_and_commands_are_kept_as_they_are() -> None:
         page("t", sections=[Section("s", (Gallery("g", "G", (Card("x", (), picture=b"<svg/>"),)),))])
 
 
-def rulings(estimate: Estimate) -> list[Ruling]:
+def decisions(estimate: Estimate) -> list[Decision]:
     trusted = replace(estimate, interval=replace(estimate.interval, trusted=True))
     return [
-        *(rule(trusted, Target("accuracy", bound)) for bound in (0.5, 0.9, 0.99)),
-        too_early(Target("mse", 1), EVIL),
+        *(decide(trusted, Requirement("accuracy", bound)) for bound in (0.5, 0.9, 0.99)),
+        too_early(Requirement("mse", 1), EVIL),
     ]
 
 
 def test_junit_has_one_case_per_requirement(estimate_with: Callable[[str], Estimate]) -> None:
-    root = Xml.fromstring(junit_xml(EVIL, rulings(estimate_with(EVIL + "\x00\x1b"))))  # noqa: S314 -- our own
+    root = Xml.fromstring(junit_xml(EVIL, decisions(estimate_with(EVIL + "\x00\x1b"))))  # noqa: S314 -- our own
     (suite,) = root
     assert (root.tag, suite.get("name")) == ("testsuites", EVIL)
     assert [suite.get(name) for name in ("tests", "failures", "skipped", "errors")] == ["4", "1", "2", "0"]

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from fieldcheck import models
+from fieldcheck.core import measures
 from fieldcheck.sources import inputs, pools
 from fieldcheck.testing import (
+    check_adapter,
     check_input_source,
+    check_measure,
     check_plan,
     check_pool_format,
     check_quality_score,
@@ -24,6 +28,21 @@ from fieldcheck.tomography.runs import stopping
 @pytest.mark.parametrize("name", list(scores.registry))
 def test_every_quality_score(name: str) -> None:
     check_quality_score(scores.registry[name])
+
+
+MEASURED = {
+    "accuracy": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
+    "cost": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
+    "detection": ([[[0, 0, 9, 9]], []], [[[0, 0, 9, 9]], [[1, 1, 5, 5]]]),
+    "error": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
+    "score": (["a text", "another"], [0.25, 1.0]),
+    "tolerance": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", list(measures.registry))
+def test_every_measure(name: str) -> None:
+    check_measure(measures.registry[name], *MEASURED[name])
 
 
 @pytest.mark.parametrize("name", list(stopping.registry))
@@ -86,6 +105,26 @@ WRITERS = {
 def test_every_source_of_inputs(name: str, tmp_path: Path) -> None:
     source = inputs.registry[name]
     check_input_source(source, WRITERS[name](tmp_path / f"items{source.suffixes[0]}" if source.suffixes else tmp_path))
+
+
+def halves(batch):
+    """A model that does not know."""
+    return np.full((len(batch), 2), 0.5)
+
+
+def test_an_adapter() -> None:
+    check_adapter(models.registry["callable"], halves, np.zeros((6, 3)))
+    with pytest.raises(AssertionError, match="does not take"):
+        check_adapter(models.registry["onnx"], halves, np.zeros((6, 3)))
+
+
+def test_a_model_that_looks_at_the_whole_batch_is_noticed() -> None:
+    def among_others(batch):
+        share = 1 / (1 + np.arange(len(batch)))
+        return np.column_stack([share, 1 - share])
+
+    with pytest.raises(AssertionError, match="from batch to batch"):
+        check_adapter(models.registry["callable"], among_others, np.zeros((6, 3)))
 
 
 class Upside(scores.Kid):

@@ -19,7 +19,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.pools.arrays import from_arrays
-from fieldcheck.web import connection, create_app
+from fieldcheck.web import connection, create_app, guard
 from fieldcheck.web.guard import HEADERS, LARGEST_BODY, host_name
 from fieldcheck.web.refusal import RefusedError
 from fieldcheck.web.serve import _checked, names_of
@@ -390,6 +390,12 @@ def test_half_a_request_is_not_waited_for(start: Start, monkeypatch: pytest.Monk
         with socket.create_connection((address.hostname or "", address.port or 0), timeout=PATIENCE) as line:
             line.sendall(half)
             assert line.recv(1) == b""
+    monkeypatch.setattr(guard, "SLOWEST_BODY", 0.3)
+    head = "POST /api/next HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n"
+    with socket.create_connection((address.hostname or "", address.port or 0), timeout=PATIENCE) as line:
+        line.sendall(head.encode() + b"{")
+        answer = b"".join(iter(lambda: line.recv(4_096), b""))  # until it is closed
+        assert answer.startswith(b"HTTP/1.1 408")
     kept = http.client.HTTPConnection(address.netloc, timeout=PATIENCE)
     for _ in range(2):
         kept.request("GET", "/api/campaign")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,13 @@ def test_the_page_and_its_files_come_from_the_package(web: httpx.Client) -> None
         assert web.get(f"/assets/{name}").status_code == 200
     assert "http://" not in page.text.replace(str(web.base_url), "")
     assert "https://" not in page.text
+
+
+def test_addresses_are_relative_so_that_a_proxy_may_put_it_anywhere(web: httpx.Client) -> None:
+    folder = files("fieldcheck.web") / "static"
+    texts = [one.read_text(encoding="utf-8") for one in folder.iterdir() if one.name.endswith((".js", ".html"))]
+    assert len(texts) > 10
+    assert [found for text in texts for found in re.findall(r"""["'`]/(?:api|assets|items|desk)\b""", text)] == []
 
 
 def test_about(site: Site, web: httpx.Client) -> None:

@@ -30,7 +30,7 @@ def run(plan: Study, *, jobs: int = 1, progress: Progress | None = None, resume:
     jobs
         Number of processes. Each loads a subject when its first cell comes up; results do not depend on it.
     resume
-        A journal: cells found there are taken from it, new ones are added to it as soon as they are finished.
+        A finished: cells found there are taken from it, new ones are added to it as soon as they are finished.
     """
     if jobs < 1:
         raise BenchError(f"{jobs} jobs", rule="1 or more processes")
@@ -94,15 +94,15 @@ def _collect(
     progress: Progress | None,
     resume: Path | str | None,
 ) -> dict[Cell, CellResult]:
-    journal = None if resume is None else FinishedCells(Path(resume))
-    keys = {} if journal is None else {cell: key_of(workshop.determinants(cell)) for cell in planned}
-    known = {} if journal is None else {cell: journal.find(key) for cell, key in keys.items()}
+    kept = None if resume is None else FinishedCells(Path(resume))
+    keys = {} if kept is None else {cell: key_of(workshop.determinants(cell)) for cell in planned}
+    known = {} if kept is None else {cell: kept.find(key) for cell, key in keys.items()}
     finished = {cell: result for cell, result in known.items() if result is not None}
     missing = [cell for cell in planned if cell not in finished]
     for result in _measure(workshop, missing, jobs=jobs):
         finished[result.cell] = result
-        if journal is not None:
-            journal.add(keys[result.cell], result)
+        if kept is not None:
+            kept.add(keys[result.cell], result)
         if progress is not None:
             progress(len(finished), len(planned), result.cell)
     return finished

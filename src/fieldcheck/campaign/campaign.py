@@ -18,7 +18,6 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
 from fieldcheck.campaign.creation import all_classes, begin, campaign_design
-from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
 from fieldcheck.campaign.people import digest_of, new_token, spelt
@@ -232,7 +231,7 @@ class Campaign:
         if state.closed:
             return []
         while not (chosen := choice(state, by, n, now=self._clock())) and may_draw(state):
-            self.log.append([replace(self._next_draw(state), at=self._clock())])
+            self.log.append([replace(self.view.next_draw(state), at=self._clock())])
             state = self.log.state
         self._lease(chosen, by, now=self._clock())
         return [item.id for item in chosen]
@@ -244,12 +243,6 @@ class Campaign:
         if ending:
             data = {"until": now + lasting}
             self.log.append([Event("leased", new_key(), item=item.id, by=by, at=now, data=data) for item in ending])
-
-    def _next_draw(self, state: State) -> Event:
-        sheet = self.view.sheet_of(state)
-        losses = sheet.history(self.view.answers_of(state))
-        sample = self.view.design.draw(self.view.frame, losses, budget=self.settings.most, seed=self.settings.seed)
-        return drawn_event(sample, self.pool, before=sheet.sample, state=state, losses=losses)
 
     def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
         """Record somebody's label; telling again corrects one's own.

@@ -6,10 +6,8 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment.sampling import build_design
-from fieldcheck.accuracy.assessment.stopping import FIRST
-from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.designs.base import Design, open_ended
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.settings import INTERNAL, Settings
 from fieldcheck.campaign.stores.base import Event, Store
@@ -23,25 +21,27 @@ def campaign_design(
 ) -> Design:
     """The technique of a campaign: with its objective, and open-ended where there is no budget."""
     chosen = build_design(design, auxiliary)
-    if not isinstance(chosen, designs.Waves):
-        return _without_options(chosen, objective, budget)
     if objective is not None:
-        chosen = replace(chosen, objective=objective)  # type: ignore[arg-type]
-    return replace(chosen, first=chosen.first or FIRST) if budget is None else chosen
+        chosen = _with_objective(chosen, objective)
+    return _without_budget(chosen) if budget is None else chosen
 
 
-def _without_options(design: Design, objective: str | None, budget: int | None) -> Design:
-    if objective is not None:
+def _with_objective(design: Design, objective: str) -> Design:
+    if not hasattr(design, "objective"):
         raise DesignError(
             f"an objective for {design.name}", rule="only waves has objectives", hint="--design waves, or no objective"
         )
-    if budget is None:
+    return replace(design, objective=objective)  # type: ignore[type-var]
+
+
+def _without_budget(design: Design) -> Design:
+    if not getattr(design, "endless", False):
         raise BudgetError(
             f"{design.name} without a budget",
             rule="only waves can go on until somebody stops",
             hint="--budget 200, or --design waves",
         )
-    return design
+    return open_ended(design, careful=False)
 
 
 def all_classes(pool: Pool, more: Sequence[str]) -> tuple[str, ...]:

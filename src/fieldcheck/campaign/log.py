@@ -49,7 +49,6 @@ class EventLog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.RLock()
-        self._keys: dict[str, Event] = {}
         kept = store.bookmark()
         self._state = (None if kept is None else from_text(kept.text)) or fold(store.read())
         self._kept = 0 if kept is None else kept.number
@@ -93,10 +92,7 @@ class EventLog:
 
     def keyed(self, key: str) -> Event | None:
         """The event that was sent with a key."""
-        if key in self._keys:
-            self.refresh()  # what was stored is acknowledged again only where it is still found
-            return self._keys[key]
-        return self._store.find(key)
+        return self._store.find(key)  # what was stored is acknowledged again only where it is still found
 
     def refresh(self) -> State:
         """Read what happened since, and return the state."""
@@ -126,10 +122,8 @@ class EventLog:
 
     def _take(self, events: Sequence[Event]) -> None:
         """Add events that follow those known."""
-        if not events:
-            return
-        self._state = fold(events, self._state)
-        self._keys.update({event.key: event for event in events})
+        if events:
+            self._state = fold(events, self._state)
 
     def decide(self, step: Callable[[State], T], *, known_first: bool = False) -> T:
         """What a step decides on the newest state; decided anew where another process changed it in between.

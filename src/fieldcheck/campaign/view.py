@@ -13,13 +13,14 @@ from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
-from fieldcheck.campaign.drawing import sample_of
+from fieldcheck.campaign.drawing import drawn_event, sample_of
 from fieldcheck.campaign.items import Content, content_of
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress, progress_of, reasons_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
@@ -113,6 +114,16 @@ class CampaignView:
             seen=state.seen,
         )
 
+    def next_draw(self, state: State) -> Event:
+        """What the design draws after a state; before anything was drawn, its first items."""
+        most, seed = self.settings.most, self.settings.seed
+        if not state.draws:
+            return drawn_event(self.design.draw(self.frame, None, budget=most, seed=seed), self.pool)
+        sheet = self.sheet_of(state)
+        losses = sheet.history(self.answers_of(state))
+        sample = self.design.draw(self.frame, losses, budget=most, seed=seed)
+        return drawn_event(sample, self.pool, before=sheet.sample, state=state, losses=losses)
+
     def answers(self) -> dict[str, Label]:
         """By id, what is settled: the label that counts, or that there is none.
 
@@ -141,11 +152,11 @@ class CampaignView:
     def estimate(self, *, level: float = 0.95) -> Estimate:
         """What the labels say about the whole pool; ``LabelError`` while there are too few."""
         state = self._log.refresh()
-        return self._remembered(
-            "estimate",
-            (state.changed, level),
-            lambda: self.sheet_of(state).estimate(self.answers_of(state), self._frame, level=level),
-        )
+        return self._remembered("estimate", (state.changed, level), lambda: self.estimate_of(state, level=level))
+
+    def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate:
+        """The estimate of a state."""
+        return self.sheet_of(state).estimate(self.answers_of(state), self._frame, level=level)
 
     def development(self, *, level: float = 0.95, points: int = 60) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""

@@ -18,7 +18,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run a command; a problem that the user can mend is told in plain words, on standard error.
 
-    The exit code is then 2; 3 where 2 is a verdict.
+    The exit code is then 2; 3 where 2 is a decision.
     """
     try:
         _run()

@@ -8,6 +8,7 @@ import typer
 
 from fieldcheck.cli.assess import assess
 from fieldcheck.cli.auxiliary import auxiliary
+from fieldcheck.cli.backup import backup
 from fieldcheck.cli.bench import bench
 from fieldcheck.cli.check import check
 from fieldcheck.cli.compare import compare
@@ -25,10 +26,12 @@ from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.report import report
 from fieldcheck.cli.reuse import reuse
 from fieldcheck.cli.sample import sample
+from fieldcheck.cli.show import say
 from fieldcheck.cli.start import start
 from fieldcheck.cli.status import status
 from fieldcheck.cli.tomography import tomography
 from fieldcheck.cli.verb import reads_files
+from fieldcheck.cli.verify import verify
 from fieldcheck.core.versions import versions
 
 app = typer.Typer(
@@ -43,11 +46,11 @@ app = typer.Typer(
 
 for verb in (
     *(demo, predict, auxiliary, designs, plan, assess, sample, estimate),
-    *(start, next_, import_, label, status, failures, report, check),
+    *(start, next_, import_, label, status, backup, verify, failures, report, check),
     *(compare, reuse, bench, recommend),
 ):
     job = verb if verb in (demo, designs) else reads_files(verb)
-    app.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(job)
+    app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(job)
 
 
 app.add_typer(tomography)
@@ -55,7 +58,7 @@ app.add_typer(tomography)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(" ".join(f"{name} {number}" for name, number in versions().items()))
+        say(" ".join(f"{name} {number}" for name, number in versions().items()))
         raise typer.Exit
 
 

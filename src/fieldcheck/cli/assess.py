@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from fieldcheck import report
@@ -14,10 +13,10 @@ from fieldcheck.accuracy.assessment.simulate import assess as played
 from fieldcheck.accuracy.assessment.simulate import assess_until
 from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth
 from fieldcheck.cli import options
-from fieldcheck.cli.show import fitted, show_estimate, show_facts, show_json, tell
+from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.requirement import Verdict
+from fieldcheck.core.requirement import Stop
 
 FIXED = ("budget", "metric", "activations")
 """Options of a campaign with a fixed number of labels."""
@@ -47,7 +46,7 @@ def assess(
         float | None, typer.Option(help="Label until it is clear whether the accuracy is at least this. waves or srs.")
     ] = None,
     formal: Annotated[
-        bool, typer.Option("--formal", help="With --half-width: always go by the guarded interval.")
+        bool, typer.Option("--formal", help="With --half-width: always go by the protected interval.")
     ] = False,
     max_labels: Annotated[
         int | None, typer.Option(help="With --half-width or --certify: where to give up (5000, or the whole pool).")
@@ -59,7 +58,7 @@ def assess(
     rule = _rule(context, half_width, certify, formal=formal, max_labels=max_labels)
     options.check_outputs(html)
     items = options.load_pool(pool, truth=truth, columns=columns, task=task, shift=shift, encoding=encoding)
-    result: Estimate | Verdict
+    result: Estimate | Stop
     if rule is not None:
         result = assess_until(
             items,
@@ -124,25 +123,25 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _show(result: Estimate | Verdict, *, as_json: bool) -> None:
+def _show(result: Estimate | Stop, *, as_json: bool) -> None:
     if as_json:
         show_json(result.to_dict())
-    elif isinstance(result, Verdict):
-        _show_verdict(result)
+    elif isinstance(result, Stop):
+        _show_stop(result)
     else:
         show_estimate(result)
 
 
-def _show_verdict(verdict: Verdict) -> None:
+def _show_stop(stop: Stop) -> None:
     """The decision first, then what it rests on, then the estimate at the stop."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(fitted(console, verdict.sentence()))}[/bold]")
-    show_facts(console, verdict.facts())
-    show_estimate(verdict.estimate)
+    console = console_for_lines()
+    console.print(f"[bold]{escape(fitted(console, stop.sentence()))}[/bold]")
+    show_facts(console, stop.facts())
+    show_estimate(stop.estimate)
 
 
-def _page(result: Estimate | Verdict) -> str:
-    if isinstance(result, Verdict):
+def _page(result: Estimate | Stop) -> str:
+    if isinstance(result, Stop):
         return report.estimate_page(
             result.estimate, exhibits=[result.chart(), result.table()], lead=[result.sentence()]
         )

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule, rule_of, too_early
+from fieldcheck.accuracy.assessment.requirement import decide, decision_of, too_early
 from fieldcheck.accuracy.assessment.stopping import Certify, judge
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.campaigns import Labels, labels_of
-from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, LabelError
+from fieldcheck.core.requirement import EXIT_CODES, Decision, Requirement, worst
 
 
 def check(
@@ -31,8 +31,9 @@ def check(
         float | None, typer.Option(help="The same, for a campaign or sample with --loss absolute.")
     ] = None,
     level: options.Level = 0.95,
-    guarded: Annotated[
-        bool, typer.Option("--guarded", help="Go by the wider interval, which does not trust items that look safe.")
+    protected: Annotated[
+        bool,
+        typer.Option("--protected", help="Go by the protected interval, which does not trust items that look safe."),
     ] = False,
     sequential: Annotated[
         bool,
@@ -50,71 +51,65 @@ def check(
 
     Undecided: neither; it is said about how many more labels would decide.
 
-    Cannot be checked: a file is missing or damaged, or an option is wrong; there is no verdict.
+    Cannot be checked: a file is missing or damaged, or an option is wrong; nothing is decided.
 
     Whoever checks again and again until it passes takes --sequential.
     """
-    targets = targets_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
-    _check_options(targets, guarded=guarded, sequential=sequential)
+    requirements = requirements_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
+    _check_options(requirements, protected=protected, sequential=sequential)
     options.check_outputs(junit)
     try:
         with labels_of(file, pool) as labels:
-            rulings = [_rule(labels, one, level=level, guarded=guarded, sequential=sequential) for one in targets]
+            decisions = [
+                _decide(labels, wanted, level=level, protected=protected, sequential=sequential)
+                for wanted in requirements
+            ]
     except FieldcheckError as error:
         if junit is not None:
-            report.write_text(junit, report.junit_error(_suite(file), [str(target) for target in targets], error))
+            report.write_text(junit, report.junit_error(_suite(file), [str(one) for one in requirements], error))
         raise
-    _show(rulings, file, junit=junit, as_json=as_json)
-    raise typer.Exit(_code(rulings))
+    _show(decisions, file, junit=junit, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[worst(decisions)])
 
 
-def targets_of(**wanted: float | None) -> list[Target]:
+def requirements_of(**wanted: float | None) -> list[Requirement]:
     """The requirements that were given, by metric."""
-    return [Target(metric, bound) for metric, bound in wanted.items() if bound is not None]
+    return [Requirement(metric, bound) for metric, bound in wanted.items() if bound is not None]
 
 
-def _check_options(targets: Sequence[Target], *, guarded: bool, sequential: bool) -> None:
-    if not targets:
+def _check_options(requirements: Sequence[Requirement], *, protected: bool, sequential: bool) -> None:
+    if not requirements:
         raise FieldcheckError("nothing to check", rule="at least one requirement", hint="--min-accuracy 0.95")
-    if sequential and (guarded or any(target.metric != "accuracy" for target in targets)):
+    if sequential and (protected or any(one.metric != "accuracy" for one in requirements)):
         raise FieldcheckError(
-            "--sequential together with --guarded, or for an error",
-            rule="it has an interval of its own, for accuracy; its lower bound is guarded already",
+            "--sequential together with --protected, or for an error",
+            rule="it has an interval of its own, for accuracy; its lower bound is protected already",
             hint="--sequential --min-accuracy 0.95",
         )
 
 
-def _rule(labels: Labels, target: Target, *, level: float, guarded: bool, sequential: bool) -> Ruling:
+def _decide(labels: Labels, wanted: Requirement, *, level: float, protected: bool, sequential: bool) -> Decision:
     try:
         if not sequential:
-            return rule(labels.estimate(level), target, guarded=guarded)
-        wanted = Certify(target.bound)
-        verdict = judge(labels.labelled(), labels.design, wanted, budget=labels.budget, seed=labels.seed, level=level)
-        return rule_of(verdict, target)
+            return decide(labels.estimate(level), wanted, protected=protected)
+        certify = Certify(wanted.bound)
+        stop = judge(labels.labelled(), labels.design, certify, budget=labels.budget, seed=labels.seed, level=level)
+        return decision_of(stop, wanted)
     except LabelError as error:
-        return too_early(target, error.problem)
+        return too_early(wanted, error.problem)
 
 
-def _show(rulings: Sequence[Ruling], file: str, *, junit: Path | None, as_json: bool) -> None:
+def _show(decisions: Sequence[Decision], file: str, *, junit: Path | None, as_json: bool) -> None:
     if as_json:
-        show_json({"outcome": _worst(rulings), "checks": [ruling.to_dict() for ruling in rulings]})
+        show_json({"decision": worst(decisions), "checks": [one.to_dict() for one in decisions]})
     else:
-        for ruling in rulings:
-            print(ruling.sentence())
+        for one in decisions:
+            say(one.sentence())
     if junit is not None:
-        report.write_text(junit, report.junit_xml(_suite(file), rulings))
+        report.write_text(junit, report.junit_xml(_suite(file), decisions))
         tell(f"JUnit: {junit}")
 
 
 def _suite(file: str) -> str:
     """What was checked, without the password of an address."""
     return f"fieldcheck {file.rpartition('@')[2]}" if is_address(file) else f"fieldcheck {file}"
-
-
-def _worst(rulings: Sequence[Ruling]) -> str:
-    outcomes = {ruling.outcome for ruling in rulings}
-    return next(outcome for outcome in ("fail", "undecided", "pass") if outcome in outcomes)
-
-
-def _code(rulings: Sequence[Ruling]) -> int:
-    return {"pass": PASSED, "fail": FAILED, "undecided": UNDECIDED}[_worst(rulings)]

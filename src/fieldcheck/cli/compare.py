@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from fieldcheck.accuracy.comparison.difference import Comparison
@@ -15,7 +14,7 @@ from fieldcheck.accuracy.comparison.simulate import compare as simulate
 from fieldcheck.campaign.sheets.comparison import compare_sheet, continued, judged
 from fieldcheck.campaign.sheets.files import read_answers, read_remarks, read_sheet, write_sheet
 from fieldcheck.cli import options
-from fieldcheck.cli.show import fitted, show_facts, show_json, tell
+from fieldcheck.cli.show import console_for_lines, fitted, say, show_facts, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, SampleError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted
@@ -109,9 +108,9 @@ def _tell_next(path: Path, files: str, ids: Sequence[str], *, as_json: bool) -> 
     if as_json:
         show_json({"file": str(path), "to_label": list(ids)})
         return
-    print(f"{counted(len(ids), 'item')} to label in {path}")
-    print("fill in the column 'label' with the true class (or value), in the order of the list, then:")
-    print(f"fieldcheck compare {files} --labels {path}")
+    say(f"{counted(len(ids), 'item')} to label in {path}")
+    say("fill in the column 'label' with the true class (or value), in the order of the list, then:")
+    say(f"fieldcheck compare {files} --labels {path}")
 
 
 def _judge(models: Sequence[Pool], labels: Path, *, level: float, as_json: bool) -> None:
@@ -119,14 +118,14 @@ def _judge(models: Sequence[Pool], labels: Path, *, level: float, as_json: bool)
     result = judged(models, sheet, read_answers(labels, sheet, several_models=True), level=level)
     _show(result, as_json=as_json)
     if not as_json and not sheet.sample.complete and not result.decided:
-        print(f"for further items, once all are labelled: fieldcheck compare ... --labels {labels} --continue")
+        say(f"for further items, once all are labelled: fieldcheck compare ... --labels {labels} --continue")
 
 
 def _show(result: Comparison, *, as_json: bool) -> None:
     if as_json:
         show_json(result.to_dict())
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = console_for_lines()
     for line in result.sentence().splitlines():
         console.print(f"[bold]{escape(fitted(console, line))}[/bold]")
     show_facts(console, result.facts())

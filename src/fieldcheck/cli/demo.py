@@ -17,7 +17,7 @@ from fieldcheck.accuracy.assessment.sampling import choose
 from fieldcheck.accuracy.assessment.simulate import assess
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, show_estimate, show_table, tell
+from fieldcheck.cli.show import progress, say, show_estimate, show_table, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
@@ -57,15 +57,15 @@ def demo(
         result = comparison.run(plan, progress=lambda done, total, _: report_progress(done, total))
     analysis = comparison.analyse(result)
     table = _comparison(result)
-    print()
+    say()
     show_table(table)
     exhibits = [_beside_each_other(list(one_each.values())), _failures(field, main, seed), table, *analysis]
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
     rates = map(percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
-    print("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
-    print(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
-    print(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
+    say("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
+    say(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
+    say(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
 
 def _make_folder(out: Path) -> None:

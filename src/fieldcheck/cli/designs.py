@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 
 from fieldcheck.accuracy import designs as techniques
 from fieldcheck.cli.options import AsJson
-from fieldcheck.cli.show import fitted, show_facts, show_json, show_table
+from fieldcheck.cli.show import console_for_lines, fitted, show_facts, show_json, show_table
 from fieldcheck.core.exhibit import Table
 
 COLUMNS = ("name", "title", "needs", "estimator", "paper", "remark", "parameters")
@@ -35,7 +34,7 @@ def designs(as_json: AsJson = False) -> None:
     if as_json:
         show_json({"designs": rows})
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = console_for_lines()
     if not console.is_terminal:
         cells = tuple((*(row[key] for key in COLUMNS[:-1]), _parameters(row["parameters"])) for row in rows)
         show_table(Table("designs", "Designs", COLUMNS, cells))
@@ -45,7 +44,7 @@ def designs(as_json: AsJson = False) -> None:
     console.print(fitted(console, NOTE))
 
 
-def _show(console: Console, row: dict[str, Any]) -> None:
+def _show(console: Any, row: dict[str, Any]) -> None:
     """One block: a table of sentences cannot be read in a terminal."""
     console.print(f"[bold]{row['name']}[/bold]  {escape(row['title'])}")
     console.print(f"  {escape(fitted(console, row['remark'], indent=2))}")

@@ -15,7 +15,7 @@ from fieldcheck.accuracy.assessment.scores import Metrics
 from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.cli import options
 from fieldcheck.cli.campaigns import Labels, labels_of
-from fieldcheck.cli.show import show_estimate, show_json, show_table, tell
+from fieldcheck.cli.show import say, show_estimate, show_json, show_table, tell
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, Matrix, Table
 
@@ -97,7 +97,7 @@ def _as_dict(result: Estimate, parts: Sequence[Slices], more: Metrics | None) ->
 def _show(result: Estimate, parts: Sequence[Slices], more: Metrics | None) -> None:
     show_estimate(result)
     for part in parts:
-        print()
+        say()
         show_noted(part.table(), part.notes)
     if more is not None:
         _show_metrics(more)
@@ -107,18 +107,18 @@ def _show_metrics(found: Metrics) -> None:
     for exhibit in found.exhibits():
         table = _as_table(exhibit) if isinstance(exhibit, Matrix) else exhibit
         if isinstance(table, Table):
-            print()
+            say()
             # Those of the scores are those of all: they come last.
             show_noted(table, [] if table.name == "metrics/scores" else [table.note])
     for text in found.notes:
-        print(f"  note: {text}")
+        say(f"  note: {text}")
 
 
 def show_noted(table: Table, notes: Sequence[str]) -> None:
     """A table with what it means below it, one note a line."""
     show_table(replace(table, note=""))
     for text in notes:
-        print(f"  note: {text}")
+        say(f"  note: {text}")
 
 
 def _as_table(matrix: Matrix) -> Table:

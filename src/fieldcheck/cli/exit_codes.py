@@ -1,4 +1,4 @@
-"""Verbs that decide: their exit code is the verdict, so that what keeps them from one needs a code of its own."""
+"""Verbs that decide: their exit code is the decision, so that what keeps them from one needs a code of its own."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typer.core import TyperCommand
 from fieldcheck.cli.show import tell_error
 from fieldcheck.core.errors import FieldcheckError
 
-PASSED, FAILED, UNDECIDED, UNUSABLE = 0, 1, 2, 3
-"""Exit codes; the last where there is no verdict: a file is missing or damaged, an option is wrong."""
+UNUSABLE = 3
+"""Exit code where nothing is decided: a file is missing or damaged, an option is wrong."""
 
 
 MISUSED = 2
@@ -21,19 +21,19 @@ MISUSED = 2
 
 
 class Check(TyperCommand):
-    """A command whose exit code is a verdict; trouble on the way to it ends with ``UNUSABLE``."""
+    """A command whose exit code is a decision; trouble on the way to it ends with ``UNUSABLE``."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        with _no_verdict():
+        with _undecidable():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
-        with _no_verdict():
+        with _undecidable():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _no_verdict() -> Iterator[None]:
+def _undecidable() -> Iterator[None]:
     try:
         yield
     except typer.Exit:

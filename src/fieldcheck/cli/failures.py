@@ -11,7 +11,7 @@ import typer
 from fieldcheck import report
 from fieldcheck.campaign.exchange.export import copy_pictures, failures_csv
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.show import show_json
+from fieldcheck.cli.show import say, show_file, show_json
 from fieldcheck.core.words import counted
 
 
@@ -37,9 +37,9 @@ def failures(
     if as_json:
         show_json({"failures": [asdict(one) for one in found], "file": None if out is None else str(out)})
     elif out is None:
-        print(text, end="")
+        show_file(text)
     else:
-        print(
+        say(
             f"{counted(len(found), 'failure')} in {out}"
             + (f", {counted(pictures, 'picture')} in {images}" if images else "")
         )

@@ -11,7 +11,7 @@ import typer
 from fieldcheck.campaign.exchange.intake import Intake, prepare, take
 from fieldcheck.campaign.exchange.reading import read_lines
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.words import counted
 
@@ -70,7 +70,7 @@ def import_(
                 hint="correct what is named above; or --good-lines to take the others",
             )
         if not as_json and not dry_run:
-            print(f"now: fieldcheck status {shlex.quote(campaign.place)}")
+            say(f"now: fieldcheck status {shlex.quote(campaign.place)}")
 
 
 def _show(found: Intake, file: Path, *, taken: bool, as_json: bool) -> None:
@@ -83,7 +83,7 @@ def _show(found: Intake, file: Path, *, taken: bool, as_json: bool) -> None:
         tell(f"... and {found.faulty - SHOWN:,} more")
     for text in found.disagreements[:SHOWN]:
         tell(f"different: {text}")
-    print(("" if taken else "would be taken: ") + _counts(found))
+    say(("" if taken else "would be taken: ") + _counts(found))
 
 
 def _counts(found: Intake) -> str:

@@ -18,7 +18,7 @@ from fieldcheck.campaign.exchange.export import (
     to_label_tasks,
 )
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.words import counted
 
@@ -70,7 +70,7 @@ def next_(
         if as_json:
             show_json({"file": str(out) if items else None, "items": items, "complete": campaign.progress().complete})
         else:
-            print(_what_next(campaign, items, out))
+            say(_what_next(campaign, items, out))
 
 
 def _check(out: Path, config: Path | None, asked: str, *, force: bool) -> None:

@@ -12,7 +12,7 @@ from fieldcheck.accuracy.assessment.planning import plan as make_plan
 from fieldcheck.campaign.sheets.files import read_answers, read_sheet
 from fieldcheck.cli import options
 from fieldcheck.cli.estimate import show_noted
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 
@@ -50,11 +50,11 @@ def plan(
         show_json(found.to_dict())
     else:
         for line in found.sentences():
-            print(line)
+            say(line)
         if found.table().rows:
             show_noted(found.table(), found.notes)
         else:
-            print("\n".join(f"  note: {text}" for text in found.notes))
+            say("\n".join(f"  note: {text}" for text in found.notes))
     if html is not None:
         section = report.Section("", (found.chart(), found.table()))
         report.write_text(html, report.page("Labelling plan", lead=found.sentences(), sections=[section]))

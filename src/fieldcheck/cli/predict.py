@@ -12,7 +12,7 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.predict import ActivationsFile, from_predictions
 from fieldcheck.accuracy.predict import predict as run
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, show_json, tell
+from fieldcheck.cli.show import progress, say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
@@ -152,7 +152,7 @@ def _show_layers(model: str, items: Inputs, opening: Opening, preparation: Prepa
         show_json({"layers": list(ready.layers), "auto": ready.layer})
         return
     for name in ready.layers:
-        print(f"{name}  (auto)" if name == ready.layer else name)
+        say(f"{name}  (auto)" if name == ready.layer else name)
     if not ready.layers:
         tell("this model shows no layers")
 
@@ -180,10 +180,10 @@ def _finish(pool: Pool, out: Path | None, *, activations: Path | None = None, as
     if as_json:
         show_json(_summary(pool, out, activations))
         return
-    print(f"{counted(len(pool), 'item')} in {out}; auxiliary variables: {', '.join(derived.names(pool)) or 'none'}")
+    say(f"{counted(len(pool), 'item')} in {out}; auxiliary variables: {', '.join(derived.names(pool)) or 'none'}")
     if activations is not None:
-        print(f"activations in {activations}")
-    print(_what_next(pool, out))
+        say(f"activations in {activations}")
+    say(_what_next(pool, out))
 
 
 def _summary(pool: Pool, out: Path, activations: Path | None) -> dict[str, Any]:

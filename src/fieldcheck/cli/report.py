@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report as pages
-from fieldcheck.accuracy.assessment.requirement import Target
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.check import targets_of
-from fieldcheck.cli.show import show_json
+from fieldcheck.cli.check import requirements_of
+from fieldcheck.cli.show import say, show_json
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.requirement import Requirement
 
 
 def report(
@@ -27,8 +27,9 @@ def report(
     min_accuracy: Annotated[float | None, typer.Option(help="Say whether the accuracy is at least this.")] = None,
     max_rmse: Annotated[float | None, typer.Option(help="Regression: say whether the error is at most this.")] = None,
     max_mae: Annotated[float | None, typer.Option(help="The same, for a campaign with --loss absolute.")] = None,
-    guarded: Annotated[
-        bool, typer.Option("--guarded", help="Hold it against the wider interval, which does not trust safe looks.")
+    protected: Annotated[
+        bool,
+        typer.Option("--protected", help="Hold it against the protected interval, which does not trust safe looks."),
     ] = False,
     level: options.Level = 0.95,
     pool: campaigns.PoolMoved = None,
@@ -36,19 +37,19 @@ def report(
 ) -> None:
     """Write a report: the answer, how it developed, the failures as a gallery, and how to check all of it."""
     options.check_outputs(out)
-    target = _target(accuracy=min_accuracy, rmse=max_rmse, mae=max_mae)
+    target = _requirement(accuracy=min_accuracy, rmse=max_rmse, mae=max_mae)
     with campaigns.open_campaign(storage, pool) as campaign:
         written = pages.write_text(
-            out, pages.campaign_page(campaign, level=level, by=by, target=target, guarded=guarded)
+            out, pages.campaign_page(campaign, level=level, by=by, requirement=target, protected=protected)
         )
     if as_json:
         show_json({"report": str(written), "bytes": written.stat().st_size})
     else:
-        print(f"report: {out}")
+        say(f"report: {out}")
 
 
-def _target(**wanted: float | None) -> Target | None:
-    found = targets_of(**wanted)
+def _requirement(**wanted: float | None) -> Requirement | None:
+    found = requirements_of(**wanted)
     if len(found) > 1:
         raise FieldcheckError(f"{found[0]} and {found[1]}", rule="a report holds the estimate against one requirement")
     return found[0] if found else None

@@ -11,7 +11,7 @@ from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.campaign.sheets.files import read_answers, read_remarks, read_sheet, write_sheet
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.words import counted
 
@@ -76,8 +76,8 @@ def sample(
     if as_json:
         show_json({"file": str(out), "items": list(sheet.ids), "to_label": new, "complete": sheet.sample.complete})
     else:
-        print(f"{counted(len(new), 'item')} to label in {out}")
-        print(_what_next(out, pool, complete=sheet.sample.complete, left=bool(new)))
+        say(f"{counted(len(new), 'item')} to label in {out}")
+        say(_what_next(out, pool, complete=sheet.sample.complete, left=bool(new)))
 
 
 def _refuse_new_settings(context: typer.Context) -> None:

@@ -1,8 +1,13 @@
-"""How results reach the person: colour on a terminal, plain lines elsewhere, progress on standard error."""
+"""How results reach the person: colour on a terminal, plain lines elsewhere, progress on standard error.
+
+Everything that is printed goes through here: ids, labels and names come from files of others, and a terminal obeys the
+control characters in them. They are shown as ``\\x1b``; in JSON they are escaped as JSON does it.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import textwrap
 import time
@@ -12,11 +17,13 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table as RichTable
 
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Cell, Table
+from fieldcheck.core.words import on_one_line, visible
 
 PLAIN_EVERY = 10.0
 """Seconds between plain progress lines."""
@@ -24,7 +31,23 @@ PLAIN_EVERY = 10.0
 
 def show_json(value: Any) -> None:
     """JSON on standard output; numbers that JSON lacks become null."""
-    print(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
+    say(re.sub("[\x7f-\U0010ffff]", lambda found: _in_json(found[0]), text))
+
+
+def _in_json(letter: str) -> str:
+    """A letter as it is, or as JSON escapes it where a terminal would obey it."""
+    return letter if visible(letter) == letter else f"\\u{ord(letter):04x}"
+
+
+def say(text: object = "", *, end: str = "\n") -> None:
+    """Text on standard output."""
+    print(visible(str(text)), end=end)
+
+
+def show_file(text: str) -> None:
+    """The content of a file on standard output: as it is for programs, harmless for a terminal."""
+    print(visible(text) if on_terminal() else text, end="")
 
 
 def _finite(value: Any) -> Any:
@@ -35,9 +58,27 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
 
 
+class _Console(Console):
+    """A console that shows what it would otherwise obey."""
+
+    def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
+def console(**settings: Any) -> Console:
+    """Where tables, bars and coloured lines are printed."""
+    return _Console(highlight=False, **settings)
+
+
+def console_for_lines() -> Console:
+    """The same, for sentences that programs may read: no line is broken where there is no terminal."""
+    return console(soft_wrap=True)
+
+
 def show_estimate(estimate: Estimate) -> None:
     """The answer first, then how it was made."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = console_for_lines()
     console.print(f"[bold]{escape(fitted(console, estimate.sentence()))}[/bold]")
     show_facts(console, estimate.facts())
     for text in estimate.warnings:
@@ -49,7 +90,7 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]], *, indent: in
     width = max(len(name) for name, _ in facts)
     for name, words in facts:
         shown = escape(fitted(console, words, indent=indent + width + 2))
-        console.print(f"{'':{indent}}[dim]{name:<{width}}[/dim]  {shown}")
+        console.print(f"{'':{indent}}[dim]{escape(f'{name:<{width}}')}[/dim]  {shown}")
 
 
 def fitted(console: Console, text: str, *, indent: int = 0) -> str:
@@ -62,39 +103,41 @@ def fitted(console: Console, text: str, *, indent: int = 0) -> str:
 
 def on_terminal() -> bool:
     """Whether a person looks at standard output, and not a program."""
-    return Console().is_terminal
+    return console().is_terminal
 
 
 def show_table(table: Table) -> None:
     """A table; without a terminal, cells between tabs."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        print(table.title)
+    wide = console()
+    if not wide.is_terminal:
+        say(table.title)
         for row in (table.columns, *table.rows):
-            print("\t".join(cell_text(cell) for cell in row))
+            say("\t".join(cell_text(cell) for cell in row))
         return
     rich = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, title_justify="left", caption_justify="left")
-    rich.title, rich.caption = table.title, table.note or None
+    rich.title, rich.caption = escape(visible(table.title)), escape(visible(table.note)) or None
     numeric = [
         all(isinstance(row[at], (int, float, type(None))) for row in table.rows) for at in range(len(table.columns))
     ]
     for name, is_number in zip(table.columns, numeric, strict=True):
-        rich.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
+        rich.add_column(
+            escape(cell_text(name)), justify="right" if is_number else "left", overflow="fold", no_wrap=is_number
+        )
     for row in table.rows:
         rich.add_row(*(escape(cell_text(cell)) for cell in row))
-    console.print(rich)
+    wide.print(rich)
 
 
 def cell_text(cell: Cell) -> str:
     """A cell in few characters."""
     if cell is None:
         return ""
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.4g}" if isinstance(cell, float) else on_one_line(str(cell))
 
 
 def tell(text: str) -> None:
     """A line for the person, on standard error: never in the way of results."""
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)
 
 
 def tell_error(error: FieldcheckError) -> None:
@@ -121,8 +164,8 @@ def _bar(title: str) -> Iterator[Report]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape(title), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json, tell
+from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.words import counted
 
 
@@ -87,6 +87,6 @@ def _show(campaign: Campaign, *, as_json: bool) -> None:
     wanted = "until you stop" if settings.budget is None else counted(settings.budget, "item" if several else "label")
     wanted += f" with {settings.labels_per_item:,} labels each" if several else ""
     pool, chosen = counted(settings.population, "item"), counted(drawn, "is", "are")
-    print(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
-    print(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
-    print(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")
+    say(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
+    say(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
+    say(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")

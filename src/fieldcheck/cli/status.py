@@ -6,13 +6,12 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.progress import Progress
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.show import fitted, show_facts, show_json
+from fieldcheck.cli.show import console_for_lines, fitted, show_facts, show_json
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.words import counted
@@ -30,7 +29,7 @@ def status(
         if as_json:
             show_json(_as_dict(campaign, progress, found))
             return
-        console = Console(highlight=False, soft_wrap=True)
+        console = console_for_lines()
         console.print(f"[bold]{escape(campaign.settings.title)}[/bold]: {escape(_headline(progress))}")
         show_facts(console, facts_of(campaign, progress))
         console.print(escape(fitted(console, why if found is None else found.sentence())))

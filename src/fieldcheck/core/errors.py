@@ -74,6 +74,10 @@ class StoreError(FieldcheckError):
     """The campaign cannot be read or written where it is kept."""
 
 
+class DamageError(StoreError):
+    """What is kept of the campaign is not what was stored."""
+
+
 class StaleError(StoreError):
     """The campaign went on since it was read."""
 

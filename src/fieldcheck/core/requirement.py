@@ -1,22 +1,140 @@
-"""What a stop rule found, in words and as a figure."""
+"""What is asked of a model, and what was decided about it: one comparison, one rounding and one set of words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Line, LineChart, Table
 from fieldcheck.core.interval import Basis, Interval
+from fieldcheck.core.measures.base import SCALES, ResultScale
 from fieldcheck.core.words import counted
 
-Decision = Literal["at least", "below", "undecided", "reached", "not reached"]
+Decided = Literal["failed", "undecided", "passed"]
+"""From the worst."""
 
 
-DECIDED: frozenset[Decision] = frozenset({"at least", "below", "reached"})
+EXIT_CODES: dict[Decided, int] = {"passed": 0, "failed": 1, "undecided": 2}
 
 
-CERTIFYING: frozenset[Decision] = frozenset({"at least", "below", "undecided"})
+ROUNDING = 1e-12
+"""By so much a bound may miss what is asked and still meet it: numbers that are equal come out so far apart."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What is asked: an accuracy (or robustness) of at least ``bound``, or an error of at most ``bound``."""
+
+    metric: str
+    bound: float
+
+    def __post_init__(self) -> None:
+        if self.scale.share and not 0 < self.bound < 1:
+            raise FieldcheckError(
+                f"{self.metric} of {self.bound:g} is asked for", rule="a share between 0 and 1", hint="0.95 for 95 %"
+            )
+        if not 0 < self.bound < float("inf"):
+            raise FieldcheckError(f"an error of {self.bound:g} is asked for", rule="a number above 0")
+
+    @property
+    def scale(self) -> ResultScale:
+        """How its numbers are written."""
+        return SCALES[self.metric]
+
+    def __str__(self) -> str:
+        return f"{self.metric} at {'least' if self.scale.share else 'most'} {self.shown}"
+
+    @property
+    def shown(self) -> str:
+        """What is asked, as people write it: 95 %, not 95.0 %."""
+        return f"{100 * self.bound:.6g} %" if self.scale.share else self.scale.shown(self.bound)
+
+    def decide(self, interval: Interval) -> Decision:
+        """Passed when the whole interval meets it, failed when none of it does."""
+        return Decision(self, self._decided(interval), interval=interval)
+
+    def _decided(self, interval: Interval) -> Decided:
+        sign = 1.0 if self.scale.share else -1.0
+        worst, best = sorted((sign * interval.low, sign * interval.high))
+        if worst >= sign * self.bound - ROUNDING:
+            return "passed"
+        return "failed" if best < sign * self.bound - ROUNDING else "undecided"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is known about a requirement.
+
+    interval
+        The one that it was held against; None where there are too few labels for any.
+    more
+        About how many more labels would decide, if the estimate stays where it is; 0 when it is decided.
+    why
+        What kept it from being decided, where it is not the width of the interval.
+    """
+
+    requirement: Requirement
+    word: Decided
+    estimate: Estimate | None = None
+    interval: Interval | None = None
+    more: int = 0
+    why: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.word]
+
+    def sentence(self) -> str:
+        """The decision in words."""
+        return f"{self.word.upper()}: {'; '.join(filter(None, [str(self.requirement), self._found(), self.reason()]))}"
+
+    def _found(self) -> str:
+        if self.interval is None:
+            return ""
+        shown = self.requirement.scale.shown
+        bounds = f"{self.interval.level:.0%} interval {shown(self.interval.low)} to {shown(self.interval.high)}"
+        if self.estimate is None:
+            return bounds
+        return f"estimated {shown(self.estimate.value)}, {bounds}, from {counted(self.estimate.labels, 'label')}"
+
+    def reason(self) -> str:
+        """What it would take to decide it; empty when it is decided."""
+        if self.word != "undecided" or self.why or self.estimate is None:
+            return self.why
+        if self.estimate.labels + self.more >= self.estimate.population:
+            words = f"it would take (nearly) all {counted(self.estimate.population, 'label')} to decide"
+        else:
+            more = counted(rounded(self.more), "more label")
+            words = f"about {more} would decide, if the estimate stays where it is"
+        return words + (f"; the budget of {self.estimate.budget:,} leaves fewer" if self.over_budget else "")
+
+    @property
+    def over_budget(self) -> bool:
+        """Whether more labels are needed than were planned for; without a budget the whole pool was."""
+        return self.estimate is not None and self.more > max(self.estimate.budget - self.estimate.labels, 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "metric": self.requirement.metric,
+            "required": self.requirement.bound,
+            "requirement": str(self.requirement),
+            "decision": self.word,
+            "more_labels": self.more,
+            "over_budget": self.over_budget,
+            "interval": None if self.interval is None else self.interval.to_dict(),
+            "estimate": None if self.estimate is None else self.estimate.to_dict(),
+            "sentence": self.sentence(),
+        }
+
+
+def worst(decisions: Iterable[Decision]) -> Decided:
+    """What several requirements come to: failed where one is, passed only where all are."""
+    order: tuple[Decided, ...] = ("failed", "undecided", "passed")
+    return min((decision.word for decision in decisions), key=order.index)
 
 
 POINTS = 400
@@ -58,30 +176,28 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Stop:
     """Where a campaign stopped, and what it may claim.
 
-    decision
-        ``at least``, ``below`` or ``undecided`` for a threshold; ``reached`` or ``not reached`` for a half-width.
     estimate
         At the stop; its interval is the one that the rule went by.
     looks
         All looks up to the stop.
     aim
-        The threshold, or the half-width wanted.
+        The requirement, or the half-width wanted.
     more
         About how many more labels would decide, if the estimate stays where it is; 0 when it is decided.
     """
 
-    decision: Decision
+    decision: Decided
     estimate: Estimate
     looks: tuple[Look, ...]
-    aim: float
+    aim: Requirement | float
     more: int
 
     @property
     def decided(self) -> bool:
-        return self.decision in DECIDED
+        return self.decision != "undecided"
 
     @property
     def labels(self) -> int:
@@ -91,15 +207,20 @@ class Verdict:
         """The answer in words."""
         found = self.estimate
         here = f"{found.metric.capitalize()} on this pool of {counted(found.population, 'item')}"
-        words = {
-            "at least": f"{here} is at least {self._aim()}",
-            "below": f"{here} is below {self._aim()}",
-            "undecided": f"{here}: undecided whether it is at least {self._aim()}, {self._more()}",
-            "reached": f"{here} is known to ±{self._half_width()}, asked for ±{self._aim()}",
-            "not reached": f"{here} is known to ±{self._half_width()}, not to ±{self._aim()}, {self._more()}",
-        }
+        words = f"{here} {self._certified(self.aim) if isinstance(self.aim, Requirement) else self._known(self.aim)}"
         low, value, high = map(found.scale.shown, (found.interval.low, found.value, found.interval.high))
-        return f"{words[self.decision]}: {value} ({low} to {high}) after {counted(self.labels, 'label')}."
+        return f"{words}: {value} ({low} to {high}) after {counted(self.labels, 'label')}."
+
+    def _certified(self, wanted: Requirement) -> str:
+        if not self.decided:
+            return f"may or may not be at least {wanted.shown}, {self._more()}"
+        return f"is {'at least' if self.decision == 'passed' else 'below'} {wanted.shown}"
+
+    def _known(self, wanted: float) -> str:
+        reached, asked = map(self.estimate.scale.distance, (self.estimate.interval.width / 2, wanted))
+        if self.decided:
+            return f"is known to ±{reached}, asked for ±{asked}"
+        return f"is known to ±{reached}, not to ±{asked}, {self._more()}"
 
     def facts(self) -> list[tuple[str, str]]:
         """What the decision rests on, as pairs of what and how much."""
@@ -132,15 +253,15 @@ class Verdict:
             low=tuple(look.interval.low for look in looks),
             high=tuple(look.interval.high for look in looks),
         )
-        certifying = self.decision in CERTIFYING
+        bound = self.aim.bound if isinstance(self.aim, Requirement) else None
         return LineChart(
             "looks",
             f"{found.metric.capitalize()} at every look",
             "labels",
             found.metric,
             (line,),
-            reference=self.aim if certifying else found.truth,
-            reference_label="threshold" if certifying else "truth",
+            reference=found.truth if bound is None else bound,
+            reference_label="truth" if bound is None else "threshold",
             note="The band is the interval that the rule goes by.",
         )
 
@@ -153,7 +274,7 @@ class Verdict:
         return {
             "decision": self.decision,
             "decided": self.decided,
-            "threshold" if self.decision in CERTIFYING else "half_width": self.aim,
+            **({"threshold": self.aim.bound} if isinstance(self.aim, Requirement) else {"half_width": self.aim}),
             "labels": self.labels,
             "max_labels": self.estimate.budget,
             "more_labels": self.more,
@@ -169,16 +290,10 @@ class Verdict:
 
     def _error(self) -> str:
         share = f"{100 * (1 - self.estimate.interval.level):.2g} %"
-        if self.decision not in CERTIFYING:
+        if not isinstance(self.aim, Requirement):
             return f"about {share} of campaigns, or fewer, stop with an interval that misses the truth"
         how = "exactly" if self._basis == "sequence" else "approximately, checked by simulation"
         return f"at most {share} of campaigns ever make a false claim, at any of their looks ({how})"
-
-    def _aim(self) -> str:
-        return f"{100 * self.aim:.6g} %" if self.decision in CERTIFYING else self.estimate.scale.distance(self.aim)
-
-    def _half_width(self) -> str:
-        return self.estimate.scale.distance(self.estimate.interval.width / 2)
 
     def _more(self) -> str:
         if self.labels + self.more >= self.estimate.population:

@@ -1,4 +1,4 @@
-"""The items that a design chose, and the labels they got."""
+"""The items that a design chose, the labels they got, and what these say about every item of the pool."""
 
 from __future__ import annotations
 
@@ -138,3 +138,23 @@ class Labelled:
     def failures(self) -> int:
         """Number of distinct failing items found."""
         return len(np.unique(self.sample.items[self.failed]))
+
+
+@dataclass(frozen=True, eq=False)
+class ItemFit:
+    """One value per item of the pool each. Parts of the pool, other metrics and other models follow from it.
+
+    expected
+        Predicted loss, after all labels.
+    spread
+        Variance of the loss around it, as the labels let expect.
+    chance
+        Probability that the item was drawn, and labelled.
+    optimism
+        How much farther off, in squares, the prediction is for items whose labels it has not seen; at least 1.
+    """
+
+    expected: FloatArray
+    spread: FloatArray
+    chance: FloatArray
+    optimism: float = 1.0

@@ -1,11 +1,25 @@
-"""Long cells in CSV files, within a limit that Python has once for the whole process."""
+"""Text in any encoding, and long cells in CSV files."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from fieldcheck.core.errors import FieldcheckError
+
+UTF8 = "utf-8-sig"
+
+
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""Byte-order marks of UTF-16."""
+
+
+NOT_TEXT = {b"PK\x03\x04": "a spreadsheet or a zip file", b"SQLite f": "a database", b"PAR1": "a Parquet file"}
 
 USUAL_CELL = csv.field_size_limit()
 """Characters of a cell that Python reads unless it is told otherwise."""
@@ -34,3 +48,71 @@ def long_cells(longest: int) -> Iterator[None]:
         with _LIMIT:
             _WANTED.remove(longest)
             csv.field_size_limit(max([USUAL_CELL, *_WANTED]))
+
+
+@contextmanager
+def open_text(
+    path: Path, encoding: str | None, error: type[FieldcheckError], *, errors: str = "strict"
+) -> Iterator[TextIO]:
+    """The file as text: in UTF-8, with a byte-order mark or without, unless told otherwise.
+
+    errors
+        As Python has it: ``surrogateescape`` makes a lone surrogate of a byte that is no text.
+    """
+    with (
+        reading_text(path, encoding, error),
+        path.open(encoding=encoding or UTF8, errors=errors, newline="") as stream,
+    ):
+        yield stream
+
+
+@contextmanager
+def reading_text(path: Path, encoding: str | None, error: type[FieldcheckError]) -> Iterator[None]:
+    """Around whatever reads a text file: what is no text in this encoding is refused, with the byte and its line."""
+    try:
+        codecs.lookup(encoding or UTF8)
+        _check_start(path, encoding, error)
+        yield
+    except FileNotFoundError:
+        raise error(f"{path}: not found", rule="a file that is there", hint="check its name and folder") from None
+    except LookupError as problem:
+        if isinstance(problem, IndexError | KeyError):
+            raise
+        rule = "an encoding that Python knows"
+        raise error(f"{path}: no encoding '{encoding}'", rule=rule, hint="--encoding latin-1") from None
+    except UnicodeError as problem:
+        raise error(
+            f"{path} is not text in {encoding or 'UTF-8'}{_where(path, encoding, problem)}",
+            rule="text files are read as UTF-8 unless told otherwise",
+            hint="another --encoding" if encoding else "--encoding latin-1, or whatever the file was written with",
+        ) from problem
+    except OSError as problem:
+        raise error(f"{path}: cannot be read ({problem.strerror})", rule="a text file") from problem
+
+
+def _check_start(path: Path, encoding: str | None, error: type[FieldcheckError]) -> None:
+    with path.open("rb") as stream:
+        start = stream.read(4096)
+    kind = next((words for magic, words in NOT_TEXT.items() if start.startswith(magic)), None)
+    if kind is not None:
+        raise error(f"{path} is {kind}", rule="a text file: CSV, or JSON", hint="save it as CSV UTF-8")
+    if encoding is None and (start.startswith(WIDE) or b"\0" in start):
+        raise error(
+            f"{path} is not text in UTF-8: byte {max(start.find(0), 0):,} (line 1) looks like UTF-16",
+            rule="text files are read as UTF-8 unless told otherwise",
+            hint="--encoding utf-16 (or --encoding latin-1, or whatever the file was written with)",
+        )
+
+
+def _where(path: Path, encoding: str | None, problem: UnicodeError) -> str:
+    """Byte (from 0) and line (from 1) that cannot be decoded; a stream only knows its own buffer."""
+    if not isinstance(problem, UnicodeDecodeError):
+        return ""
+    content = path.read_bytes()
+    try:
+        content.decode(encoding or "utf-8")
+        start = problem.start
+    except UnicodeDecodeError as whole:
+        start = whole.start
+    line = content.count(b"\n", 0, start) + 1
+    return f": byte {start:,} (line {line:,})"

@@ -13,35 +13,47 @@ from fieldcheck.core.errors import FieldcheckError
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A place to write to, beside the target and with its suffix; it takes the target's name when all went well."""
+    """A place to write to, beside the target and with its suffix; it takes the target's name when all went well.
+
+    The name of the place is its own, so that two who write at once do not mix; the content is on disk before the
+    rename, which the system does at one stroke.
+    """
     target = Path(path).absolute()
-    if not target.parent.is_dir() or target.is_dir():
-        raise FieldcheckError(f"{target} cannot be written", rule="a file in a folder that exists")
     temporary = target.with_name(f".{target.stem[:40]}.{uuid4().hex}{target.suffix}")
+    with _writing(target):
+        _check(target)
     try:
         yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(target)
+        with _writing(target):
+            _take_over(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_text(path: str | Path, text: str) -> Path:
-    """Write the text (UTF-8) to the file, and give back its absolute path.
+def _take_over(temporary: Path, target: Path) -> None:
+    with temporary.open("rb+") as file:
+        os.fsync(file.fileno())
+    temporary.replace(target)
+    _sync_folder(target.parent)
 
-    It is written beside the target first and then renamed, which the system does at one stroke.
-    """
-    target = Path(path).absolute()
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
     try:
-        _check(target)
-        _replace(target, text)
+        yield
     except OSError as error:
         raise FieldcheckError(
             f"cannot write '{target}': {error.strerror or error}",
             rule="the folder must be writable and have room",
             hint="another folder",
         ) from error
+
+
+def write_text(path: str | Path, text: str) -> Path:
+    """Write the text (UTF-8) to the file, whole or not at all, and give back its absolute path."""
+    target = Path(path).absolute()
+    with whole_file(target) as place, _writing(target):
+        place.write_bytes(text.encode())
     return target
 
 
@@ -60,30 +72,7 @@ def _check(target: Path) -> None:
         )
 
 
-def _replace(target: Path, text: str) -> None:
-    temporary = target.with_name(f".{target.name[:40]}.{uuid4().hex}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    temporary = path.with_name(f".{path.name}.part")
-    with temporary.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Make a rename survive a loss of power, where folders can be opened."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from fieldcheck.core.exhibit import Exhibit, IntervalChart
+from fieldcheck.core.requirement import Decided
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Headline:
         Few more numbers, as (name, value).
     chart
         The interval as a picture.
-    verdict
+    decision
         Whether it meets what was asked for, in words; ``standing`` says the same as a colour.
     """
 
@@ -32,8 +32,8 @@ class Headline:
     trusted: bool = True
     chips: tuple[tuple[str, str], ...] = ()
     chart: IntervalChart | None = None
-    verdict: str = ""
-    standing: Literal["pass", "fail", "undecided"] = "undecided"
+    decision: str = ""
+    standing: Decided = "undecided"
 
 
 @dataclass(frozen=True)

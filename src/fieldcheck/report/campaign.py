@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment.development import Point
-from fieldcheck.accuracy.assessment.requirement import Ruling, Target, rule
+from fieldcheck.accuracy.assessment.requirement import decide
 from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.export import content_at
@@ -23,6 +23,7 @@ from fieldcheck.core.interval import KINDS, Interval
 from fieldcheck.core.label import Outcome, TrueClass
 from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
+from fieldcheck.core.requirement import Decision, Requirement
 from fieldcheck.core.words import count, counted, percent, short
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
@@ -54,31 +55,31 @@ def campaign_page(
     *,
     level: float = 0.95,
     by: Sequence[str] | None = None,
-    target: Target | None = None,
-    guarded: bool = False,
+    requirement: Requirement | None = None,
+    protected: bool = False,
 ) -> str:
     """The report of a campaign, at any moment of it.
 
     by
         Columns to cut the pool by; None: by prediction, where there are few classes.
-    target
-        A requirement to hold the estimate against; ``guarded``: by the wider interval.
+    requirement
+        A requirement to hold the estimate against; ``protected``: by the protected interval.
     """
     progress = campaign.progress()
     try:
         estimate = campaign.estimate(level=level)
     except LabelError as error:
         return _page_without_estimate(campaign, progress, error)
-    ruling = None if target is None else rule(estimate, target, guarded=guarded)
-    shown = estimate.as_metric(_metric(campaign, target))
+    decision = None if requirement is None else decide(estimate, requirement, protected=protected)
+    shown = estimate.as_metric(_metric(campaign, requirement))
     return page(
         campaign.settings.title,
-        answer=_answer(shown, ruling, progress, guarded=guarded),
-        lead=[_where_it_stands(progress, ruling)],
+        answer=_answer(shown, decision, progress, protected=protected),
+        lead=[_where_it_stands(progress, decision)],
         warnings=warnings_of(estimate),
         sections=[
             _promises(shown),
-            *_development(campaign, shown.metric, target, level=level),
+            *_development(campaign, shown.metric, requirement, level=level),
             *_failures(campaign),
             *_parts(campaign, by, level=level),
             *_unanswered(campaign, level=level),
@@ -90,10 +91,10 @@ def campaign_page(
     )
 
 
-def _metric(campaign: Campaign, target: Target | None) -> str:
+def _metric(campaign: Campaign, requirement: Requirement | None) -> str:
     """The scale of the page: that of the requirement; of errors, else the one in the unit of the predictions."""
-    if target is not None:
-        return target.metric
+    if requirement is not None:
+        return requirement.metric
     readable: dict[str, str] = {"squared": "rmse", "absolute": "mae"}
     return "accuracy" if campaign.settings.task == "classification" else readable[campaign.settings.loss]
 
@@ -108,32 +109,35 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
     )
 
 
-def _answer(estimate: Estimate, ruling: Ruling | None, progress: Progress, *, guarded: bool) -> Headline:
+def _answer(estimate: Estimate, decision: Decision | None, progress: Progress, *, protected: bool) -> Headline:
     plain = answer_of(estimate)
     unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
     lost = tuple((name, count(number)) for name, number in unsettled if number)
-    chart = _intervals_chart(estimate, None if ruling is None else ruling.target)
+    chart = _intervals_chart(estimate, None if decision is None else decision.requirement)
     whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
-    if ruling is None:
+    if decision is None:
         return whole
-    words = {"pass": "Passed", "fail": "Failed", "undecided": "Undecided"}[ruling.outcome]
-    how = " (by the guarded interval)" if guarded else ""
-    return replace(whole, verdict=f"{words}: {ruling.target}{how}", standing=ruling.outcome)
+    how = " (by the protected interval)" if protected else ""
+    return replace(whole, decision=f"{decision.word.capitalize()}: {decision.requirement}{how}", standing=decision.word)
 
 
-def _intervals_chart(estimate: Estimate, target: Target | None) -> IntervalChart:
+def _intervals_chart(estimate: Estimate, requirement: Requirement | None) -> IntervalChart:
     rows = [IntervalRow(name, estimate.value, one.low, one.high, trusted=one.trusted) for name, one in _both(estimate)]
     title = f"Estimated {estimate.metric}"
-    if target is None:
+    if requirement is None:
         return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=estimate.truth)
-    return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=target.bound, truth_label="required")
+    return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=requirement.bound, truth_label="required")
 
 
 def _both(estimate: Estimate) -> list[tuple[str, Interval]]:
-    """The interval, and the wider one where there is one."""
-    if estimate.guarded is None:
+    """The interval, and the one beside it where there is one, by their names."""
+    if estimate.beside is None:
         return [("interval", estimate.interval)]
-    return [("standard", estimate.interval), ("guarded", estimate.guarded)]
+    return [(_name(one, estimate), one) for one in (estimate.interval, estimate.beside)]
+
+
+def _name(interval: Interval, estimate: Estimate) -> str:
+    return "protected" if interval is estimate.protected else "narrower"
 
 
 def _in_words(estimate: Estimate) -> str:
@@ -149,14 +153,14 @@ def _in_words(estimate: Estimate) -> str:
     )
 
 
-def _where_it_stands(progress: Progress, ruling: Ruling | None) -> str:
+def _where_it_stands(progress: Progress, decision: Decision | None) -> str:
     waiting = counted(progress.open + progress.disputed, "item is", "items are")
     words = f"The campaign is still running: {waiting} waiting for a label."
     if progress.closed or progress.complete:
         words = f"The campaign is {'closed' if progress.closed else 'complete'}."
-    if ruling is None or not (reason := ruling.reason()):
+    if decision is None or not (reason := decision.reason()):
         return words
-    return f"{words} Not decided: {ruling.target}; {reason}."
+    return f"{words} Not decided: {decision.requirement}; {reason}."
 
 
 def _promises(estimate: Estimate) -> Section:
@@ -187,7 +191,9 @@ def _assumption(interval: Interval) -> str:
     return words + (f" ({interval.method})" if interval.method else "")
 
 
-def _development(campaign: Campaign, metric: str, target: Target | None, *, level: float) -> Iterator[Section]:
+def _development(
+    campaign: Campaign, metric: str, requirement: Requirement | None, *, level: float
+) -> Iterator[Section]:
     points = [_on_scale(campaign, point, metric) for point in campaign.view.development(level=level)]
     if len(points) < 2:
         return
@@ -204,8 +210,8 @@ def _development(campaign: Campaign, metric: str, target: Target | None, *, leve
         "labels",
         metric,
         (line,),
-        reference=None if target is None else target.bound,
-        reference_label="" if target is None else "required",
+        reference=None if requirement is None else requirement.bound,
+        reference_label="" if requirement is None else "required",
         note=f"The band is the {level:.0%} interval. Labels are counted in the order in which the items were drawn.",
     )
     yield Section("How it developed", (chart,))

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as Xml
 
-from fieldcheck.accuracy.assessment.requirement import Ruling
+from fieldcheck.core.requirement import Decision
 from fieldcheck.report.svg import clean
 
-_TAGS = {"fail": "failure", "undecided": "skipped"}
+_TAGS = {"failed": "failure", "undecided": "skipped"}
 
 
-def junit_xml(suite: str, rulings: Sequence[Ruling]) -> str:
+def junit_xml(suite: str, decisions: Sequence[Decision]) -> str:
     """One test case per requirement: failed ones carry ``failure``, undecided ones ``skipped``.
 
     suite
         Name of what was checked.
     """
-    counts = {tag: sum(_TAGS.get(one.outcome) == tag for one in rulings) for tag in _TAGS.values()}
-    numbers = {"tests": len(rulings), "failures": counts["failure"], "skipped": counts["skipped"], "errors": 0}
+    counts = {tag: sum(_TAGS.get(one.word) == tag for one in decisions) for tag in _TAGS.values()}
+    numbers = {"tests": len(decisions), "failures": counts["failure"], "skipped": counts["skipped"], "errors": 0}
     parent = _element("testsuite", name=suite, **numbers)
-    parent.extend(_case(suite, ruling) for ruling in rulings)
+    parent.extend(_case(suite, decision) for decision in decisions)
     return _written(parent, numbers)
 
 
@@ -35,14 +35,14 @@ def junit_error(suite: str, requirements: Sequence[str], error: Exception) -> st
     return _written(parent, numbers)
 
 
-def _case(suite: str, ruling: Ruling) -> Xml.Element:
-    case = _element("testcase", classname=suite, name=str(ruling.target))
-    details = "" if ruling.estimate is None else str(ruling.estimate)
-    if (tag := _TAGS.get(ruling.outcome)) is not None:
+def _case(suite: str, decision: Decision) -> Xml.Element:
+    case = _element("testcase", classname=suite, name=str(decision.requirement))
+    details = "" if decision.estimate is None else str(decision.estimate)
+    if (tag := _TAGS.get(decision.word)) is not None:
         kind = {} if tag == "skipped" else {"type": "requirement"}
-        case.append(_element(tag, details, message=ruling.sentence(), **kind))
+        case.append(_element(tag, details, message=decision.sentence(), **kind))
     else:
-        case.append(_element("system-out", f"{ruling.sentence()}\n{details}"))
+        case.append(_element("system-out", f"{decision.sentence()}\n{details}"))
     return case
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fieldcheck.testing.auxiliary import check_auxiliary
 from fieldcheck.testing.cases import Case, cases, scattered
 from fieldcheck.testing.conformance import check_design, check_estimator
+from fieldcheck.testing.measures import check_measure
 from fieldcheck.testing.models import check_adapter, check_model
 from fieldcheck.testing.sources import check_input_source, check_pool_format
 from fieldcheck.testing.statistics import assert_covers, assert_frequencies, assert_unbiased
@@ -27,6 +28,7 @@ __all__ = [
     "check_design",
     "check_estimator",
     "check_input_source",
+    "check_measure",
     "check_model",
     "check_perturbation",
     "check_plan",

@@ -43,6 +43,10 @@ SLOWEST_BODY = 10.0
 """Seconds in which a body must have come."""
 
 
+CLOSE = {"connection": "close"}
+"""Where the rest of a body is not wanted any more: a connection on which it dribbled in would never end."""
+
+
 READING = frozenset({"GET", "HEAD"})
 
 
@@ -165,7 +169,7 @@ async def _body(request: HTTPConnection, receive: Receive) -> bytes:
     try:
         return await asyncio.wait_for(_read(receive), SLOWEST_BODY)
     except TimeoutError:
-        raise RefusedError(408, "the request did not arrive in time") from None
+        raise RefusedError(408, "the request did not arrive in time", headers=CLOSE) from None
 
 
 async def _read(receive: Receive) -> bytes:
@@ -183,7 +187,7 @@ async def _read(receive: Receive) -> bytes:
 
 
 def _too_large() -> RefusedError:
-    return RefusedError(413, f"the request is larger than {LARGEST_BODY // 1024} KB")
+    return RefusedError(413, f"the request is larger than {LARGEST_BODY // 1024} KB", headers=CLOSE)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -21,7 +21,7 @@ from fastapi import FastAPI
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.people import new_token, spelt
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.words import counted
+from fieldcheck.core.words import counted, visible
 from fieldcheck.web.app import create_app
 from fieldcheck.web.connection import Connection
 from fieldcheck.web.guard import LOOPBACK
@@ -45,7 +45,7 @@ EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts 
 
 def _say(text: str) -> None:
     """At once: whoever started the server through a pipe waits for its address."""
-    print(text, flush=True)
+    print(visible(text), flush=True)  # noqa: T201 -- the server has no other face
 
 
 class _Server(uvicorn.Server):
@@ -101,17 +101,15 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
         campaign.log.check_writable()
         try:
             listener = _bound(host, port)
-        except PortInUseError:
+        except PortInUseError as error:
             if not invite:
                 raise
-            links = _invited(campaign, invite, lead=by or LEAD)
-            _tell_links(tell, campaign.place, address or _address(host, port), links)
-            tell(f"port {port} is in use: the links are for the server there, if it serves this campaign")
+            _tell_links(tell, campaign, address or _address(host, port), _invited(campaign, invite, lead=by))
+            tell(f"{error.problem}: the links are for the server there, if it serves this campaign")
             return
         with listener:
-            fenced = host not in LOOPBACK or bool(invite or campaign.state.invited)
-            token = _checked(token, needed=fenced)
-            links = _invited(campaign, invite, lead=by or LEAD)
+            token = _checked(token, needed=host not in LOOPBACK or bool(invite or campaign.state.invited))
+            links = _invited(campaign, invite, lead=by)
             app = create_app(
                 campaign,
                 token=token,
@@ -123,30 +121,34 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
             shown = address or _address(host, listener.getsockname()[1])
             own = _link(shown, token) if token else shown
             tell(f"{'lead' if token else 'label'} at {own}")
-            _tell_links(tell, campaign.place, shown, links)
+            _tell_links(tell, campaign, shown, links)
             tell("Ctrl-C stops the server; every label that the page shows as saved is kept")
-            if open_browser:
-                threading.Thread(target=webbrowser.open, args=[own], daemon=True).start()
-            with _ended_by_signal():
-                _Server(_config(app)).run(sockets=[listener])
+            _run(app, listener, browse=own if open_browser else "")
         saved = sum(campaign.progress().annotators.values())
     tell(f"stopped; {counted(saved, 'label')} saved in {campaign.place}")
 
 
+def _run(app: FastAPI, listener: socket.socket, *, browse: str) -> None:
+    if browse:
+        threading.Thread(target=webbrowser.open, args=[browse], daemon=True).start()
+    with _ended_by_signal():
+        _Server(_config(app)).run(sockets=[listener])
+
+
 def _invited(campaign: Campaign, names: Sequence[str], *, lead: str) -> Mapping[str, str]:
     """Tokens by name; nobody gets the lead's name, or the lead that of a person with a link."""
-    state = campaign.state
+    state, lead = campaign.state, lead or LEAD
     taken = {state.person(name) for name in names} | {name for name, digest in state.invited.items() if digest}
     if spelt(lead, taken) in taken:
         raise FieldcheckError(f"'{lead}' is the lead", rule="one name, one person", hint="--by NAME for the lead")
     return campaign.invite(names) if names else {}
 
 
-def _tell_links(tell: Callable[[str], None], place: str, address: str, tokens: Mapping[str, str]) -> None:
+def _tell_links(tell: Callable[[str], None], campaign: Campaign, address: str, tokens: Mapping[str, str]) -> None:
     for name, token in tokens.items():
         tell(f"{name}: {_link(address, token)}")
     if tokens:
-        end = f"fieldcheck label {shlex.quote(place)} --revoke NAME"
+        end = f"fieldcheck label {shlex.quote(campaign.place)} --revoke NAME"
         tell(f"each link is one person's: whoever has it labels in that name. {end} ends it")
 
 

@@ -19,8 +19,8 @@ PATIENCE = 10.0
 """Seconds to wait for a snapshot."""
 
 
-SHARE = 3.0
-"""After a snapshot, its duration times this belongs to those who label."""
+SHARE = 9.0
+"""After a snapshot, its duration times this belongs to those who label: a tenth of the time goes into snapshots."""
 
 
 SHORTEST = 0.2

@@ -94,7 +94,7 @@ def labelled_to_the_end(pool: fc.Pool, spec: str, folder: Path) -> tuple[Sheet, 
 
 
 def numbers(found: Estimate) -> tuple:
-    return found.value, found.audit, found.standard_error, found.interval, found.guarded, found.labels, found.failures
+    return found.value, found.audit, found.standard_error, found.interval, found.beside, found.labels, found.failures
 
 
 @pytest.mark.parametrize("spec", SPECS)

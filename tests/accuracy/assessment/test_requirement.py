@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from fieldcheck.accuracy.assessment.requirement import Target, rule, too_early
+from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.requirement import Requirement, worst
 
 
 def estimate(value: float, low: float, high: float) -> Estimate:
@@ -36,87 +37,113 @@ def estimate(value: float, low: float, high: float) -> Estimate:
 @pytest.mark.parametrize(
     ("low", "high", "outcome"),
     [
-        (0.95, 0.99, "pass"),
+        (0.95, 0.99, "passed"),
         (0.9499, 0.99, "undecided"),
         (0.90, 0.95, "undecided"),
-        (0.90, 0.9499, "fail"),
-        (1 - 0.05, 1.0, "pass"),
+        (0.90, 0.9499, "failed"),
+        (1 - 0.05, 1.0, "passed"),
     ],
 )
 def test_an_accuracy_is_held_against_the_bounds(low: float, high: float, outcome: str) -> None:
-    assert rule(estimate((low + high) / 2, low, high), Target("accuracy", 0.95)).outcome == outcome
+    assert decide(estimate((low + high) / 2, low, high), Requirement("accuracy", 0.95)).word == outcome
 
 
 @pytest.mark.parametrize(
     ("low", "high", "outcome"),
-    [(1.0, 2.0, "pass"), (1.0, 2.1, "undecided"), (2.1, 3.0, "fail"), (2.0, 3.0, "undecided")],
+    [(1.0, 2.0, "passed"), (1.0, 2.1, "undecided"), (2.1, 3.0, "failed"), (2.0, 3.0, "undecided")],
 )
 def test_an_error_is_held_the_other_way_round(low: float, high: float, outcome: str) -> None:
     regression = replace(
         estimate(0.0, 1 - high**2, 1 - low**2), task="regression", metric="1-mse", mean_loss=((low + high) / 2) ** 2
     )
-    ruling = rule(regression, Target("rmse", 2.0))
-    assert ruling.outcome == outcome
-    assert ruling.interval is not None
-    assert math.isclose(ruling.interval.low, low)
+    decision = decide(regression, Requirement("rmse", 2.0))
+    assert decision.word == outcome
+    assert decision.interval is not None
+    assert math.isclose(decision.interval.low, low)
 
 
 def test_more_labels_shrink_the_interval_with_the_root_of_the_information() -> None:
     """Twice too wide on the side that matters: four times the information n / (1 - n/N)."""
-    ruling = rule(estimate(0.97, 0.93, 0.99), Target("accuracy", 0.95))
+    decision = decide(estimate(0.97, 0.93, 0.99), Requirement("accuracy", 0.95))
     information = 4 * 100 / (1 - 100 / 10_000)
-    assert ruling.more == math.ceil(information / (1 + information / 10_000)) - 100
-    assert "290 more labels" in ruling.sentence() or "300 more labels" in ruling.sentence()
+    assert decision.more == math.ceil(information / (1 + information / 10_000)) - 100
+    assert "290 more labels" in decision.sentence() or "300 more labels" in decision.sentence()
 
 
 def test_an_estimate_on_the_requirement_takes_the_whole_pool() -> None:
-    ruling = rule(estimate(0.95, 0.93, 0.97), Target("accuracy", 0.95))
-    assert ruling.more == 9_900
-    assert "all 10,000 labels" in ruling.sentence()
+    decision = decide(estimate(0.95, 0.93, 0.97), Requirement("accuracy", 0.95))
+    assert decision.more == 9_900
+    assert "all 10,000 labels" in decision.sentence()
 
 
 @pytest.mark.parametrize(("budget", "over"), [(100, True), (388, True), (389, False), (10_000, False)])
 def test_more_labels_than_the_budget_leaves_are_named(budget: int, over: bool) -> None:
     """289 more decide, after the 100 that are there."""
-    ruling = rule(replace(estimate(0.97, 0.93, 0.99), budget=budget), Target("accuracy", 0.95))
-    assert ruling.more == 289
-    assert ruling.over_budget is over
-    assert (f"the budget of {budget:,} leaves fewer" in ruling.sentence()) is over
-    assert ruling.to_dict()["over_budget"] is over
+    decision = decide(replace(estimate(0.97, 0.93, 0.99), budget=budget), Requirement("accuracy", 0.95))
+    assert decision.more == 289
+    assert decision.over_budget is over
+    assert (f"the budget of {budget:,} leaves fewer" in decision.sentence()) is over
+    assert decision.to_dict()["over_budget"] is over
 
 
 def test_what_is_decided_needs_no_budget() -> None:
-    assert not rule(replace(estimate(0.97, 0.96, 0.98), budget=50), Target("accuracy", 0.95)).over_budget
+    assert not decide(replace(estimate(0.97, 0.96, 0.98), budget=50), Requirement("accuracy", 0.95)).over_budget
 
 
 def test_one_label_is_one_label() -> None:
     found = replace(estimate(0.97, 0.93, 0.99), labels=1, failures=1)
-    assert "from 1 label;" in rule(found, Target("accuracy", 0.95)).sentence()
+    assert "from 1 label;" in decide(found, Requirement("accuracy", 0.95)).sentence()
     assert "from 1 label that exposed 1 failure." in found.sentence()
 
 
-def test_the_guarded_interval_decides_when_asked() -> None:
-    found = replace(estimate(0.97, 0.96, 0.98), guarded=Interval(0.94, 0.98))
-    assert rule(found, Target("accuracy", 0.95)).outcome == "pass"
-    assert rule(found, Target("accuracy", 0.95), guarded=True).outcome == "undecided"
+NARROWER, PROTECTED = Interval(0.96, 0.98), Interval(0.94, 0.98, basis="protected")
+
+
+@pytest.mark.parametrize(("interval", "beside"), [(NARROWER, PROTECTED), (PROTECTED, NARROWER)])
+def test_the_protected_interval_decides_when_asked(interval: Interval, beside: Interval) -> None:
+    """Whichever of the two comes first: what is called protected is never the narrower one."""
+    found = replace(estimate(0.97, 0.96, 0.98), interval=interval, beside=beside)
+    assert found.protected == PROTECTED
+    assert decide(found, Requirement("accuracy", 0.95)).interval == interval
+    assert decide(found, Requirement("accuracy", 0.95), protected=True).word == "undecided"
+    assert decide(found, Requirement("accuracy", 0.95), protected=True).interval == PROTECTED
+
+
+def test_without_a_protected_interval_none_decides() -> None:
     with pytest.raises(FieldcheckError):
-        rule(replace(found, guarded=None), Target("accuracy", 0.95), guarded=True)
+        decide(replace(estimate(0.97, 0.96, 0.98), beside=NARROWER), Requirement("accuracy", 0.95), protected=True)
 
 
 def test_an_interval_that_is_not_trusted_decides_nothing() -> None:
     found = replace(estimate(0.99, 0.98, 1.0), interval=Interval(0.98, 1.0, trusted=False, note="uneven"))
-    ruling = rule(found, Target("accuracy", 0.95))
-    assert ruling.outcome == "undecided"
-    assert "uneven" in ruling.sentence()
+    decision = decide(found, Requirement("accuracy", 0.95))
+    assert decision.word == "undecided"
+    assert "uneven" in decision.sentence()
 
 
 def test_too_few_labels_decide_nothing() -> None:
-    ruling = too_early(Target("accuracy", 0.95), "one label")
-    assert (ruling.outcome, ruling.to_dict()["estimate"]) == ("undecided", None)
-    assert "one label" in ruling.sentence()
+    decision = too_early(Requirement("accuracy", 0.95), "one label")
+    assert (decision.word, decision.to_dict()["estimate"]) == ("undecided", None)
+    assert "one label" in decision.sentence()
 
 
 @pytest.mark.parametrize(("metric", "bound"), [("accuracy", 95), ("accuracy", 0), ("rmse", 0), ("rmse", math.nan)])
 def test_requirements_without_sense_are_refused(metric: str, bound: float) -> None:
     with pytest.raises(FieldcheckError):
-        Target(metric, bound)
+        Requirement(metric, bound)
+
+
+def test_one_rounding_for_both_questions() -> None:
+    """.1 * 9 is a hair below .9: what meets a requirement in one question meets it in the other."""
+    low = 1 - 0.1 - 2e-16
+    assert low < 0.9
+    words = {Requirement(metric, 0.9).decide(Interval(low, 0.95)).word for metric in ("accuracy", "robustness")}
+    assert words == {"passed"}
+
+
+def test_one_set_of_words_and_codes() -> None:
+    decisions = [Requirement("accuracy", bound).decide(Interval(0.8, 0.9)) for bound in (0.7, 0.85, 0.95)]
+    assert [one.word for one in decisions] == ["passed", "undecided", "failed"]
+    assert [one.exit_code for one in decisions] == [0, 2, 1]
+    assert [one.to_dict()["decision"] for one in decisions] == [one.word for one in decisions]
+    assert [worst(decisions[:at]) for at in (1, 2, 3)] == ["passed", "undecided", "failed"]

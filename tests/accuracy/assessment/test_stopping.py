@@ -53,7 +53,7 @@ def test_labels_after_the_decision_change_nothing() -> None:
     design, rule = Waves(first=40), Certify(0.6)
     labelled = play(HARD_FIELD, design, budget=400, seed=0)
     early = judge(labelled, design, rule, budget=400)
-    assert early.decision == "at least"
+    assert early.decision == "passed"
     assert early.labels < 400
     flipped = np.concatenate([labelled.losses[: early.labels], 1 - labelled.losses[early.labels :]])
     assert judge(replace(labelled, losses=flipped), design, rule, budget=400).looks == early.looks
@@ -62,9 +62,9 @@ def test_labels_after_the_decision_change_nothing() -> None:
 def test_looks_are_after_whole_waves_whatever_the_labels_say() -> None:
     for field in (HARD_FIELD, EASY_FIELD):
         for seed in range(4):
-            verdict = run_until(field, Waves(), Certify(field.truth), max_labels=130, seed=seed)
-            assert [look.labels for look in verdict.looks] == [40, 50, 62, 78, 98, 122, 130][: len(verdict.looks)]
-            assert verdict.decided or verdict.labels == 130
+            stop = run_until(field, Waves(), Certify(field.truth), max_labels=130, seed=seed)
+            assert [look.labels for look in stop.looks] == [40, 50, 62, 78, 98, 122, 130][: len(stop.looks)]
+            assert stop.decided or stop.labels == 130
 
 
 def test_half_a_wave_is_not_looked_at() -> None:
@@ -85,12 +85,12 @@ def test_what_was_drawn_otherwise_is_not_judged_as_if_it_was_not(design: Srs | S
 
 
 def test_the_half_width_is_that_of_the_interval_shown() -> None:
-    verdict = run_until(HARD_FIELD, Waves(), HalfWidth(0.05), max_labels=1_000, seed=5)
-    halves = [look.interval.width / 2 for look in verdict.looks]
-    assert verdict.decision == "reached"
+    stop = run_until(HARD_FIELD, Waves(), HalfWidth(0.05), max_labels=1_000, seed=5)
+    halves = [look.interval.width / 2 for look in stop.looks]
+    assert stop.decision == "passed"
     assert halves[-1] <= 0.05 < min(halves[:-1])
-    assert verdict.estimate.interval == verdict.looks[-1].interval
-    assert verdict.estimate.guarded is not None
+    assert stop.estimate.interval == stop.looks[-1].interval
+    assert stop.estimate.beside is not None
 
 
 def test_where_failures_are_believed_rare_or_it_is_formal_only_the_protected_interval_counts() -> None:
@@ -118,29 +118,29 @@ def test_far_thresholds_are_decided_and_near_ones_are_not(design: Waves | Srs) -
     above = run_until(HARD_FIELD, design, Certify(HARD_FIELD.truth - 0.2), max_labels=400, seed=2)
     below = run_until(HARD_FIELD, design, Certify(HARD_FIELD.truth + 0.15), max_labels=400, seed=2)
     near = run_until(HARD_FIELD, design, Certify(HARD_FIELD.truth), max_labels=100, seed=2)
-    assert (above.decision, below.decision, near.decision) == ("at least", "below", "undecided")
+    assert (above.decision, below.decision, near.decision) == ("passed", "failed", "undecided")
     assert (above.more, below.more) == (0, 0)
     assert 100 < near.more <= 1_400
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
-@pytest.mark.parametrize(("step", "decision"), [(0, "at least"), (1, "below")])
+@pytest.mark.parametrize(("step", "decision"), [(0, "passed"), (1, "failed")])
 def test_labelling_everything_always_decides(design: Waves | Srs, step: int, decision: str) -> None:
     """Also where the truth is on the threshold, or one item below it."""
     small = Field.of(made_up(150, doubt=0.9), auxiliary=["confidence"])
-    verdict = run_until(small, design, Certify(small.truth + step / 150), max_labels=150, seed=0)
-    assert verdict.decision == decision
+    stop = run_until(small, design, Certify(small.truth + step / 150), max_labels=150, seed=0)
+    assert stop.decision == decision
 
 
 def test_srs_goes_by_the_exact_sequence_at_every_label() -> None:
-    verdict = run_until(HARD_FIELD, Srs(), Certify(0.7), max_labels=300, seed=4)
+    stop = run_until(HARD_FIELD, Srs(), Certify(0.7), max_labels=300, seed=4)
     losses = play(HARD_FIELD, Srs(), budget=300, seed=4).losses
-    n = np.arange(1, verdict.labels + 1)
+    n = np.arange(1, stop.labels + 1)
     low, high = sequence_bounds(np.cumsum(losses)[: len(n)], n, population=1_500, expected=0.3, level=0.95)
-    assert [look.labels for look in verdict.looks] == n.tolist()
-    assert [look.interval.high for look in verdict.looks] == pytest.approx(1 - low)
-    assert [look.interval.low for look in verdict.looks] == pytest.approx(1 - high)
-    assert verdict.estimate.interval.kind == "anytime"
+    assert [look.labels for look in stop.looks] == n.tolist()
+    assert [look.interval.high for look in stop.looks] == pytest.approx(1 - low)
+    assert [look.interval.low for look in stop.looks] == pytest.approx(1 - high)
+    assert stop.estimate.interval.kind == "anytime"
 
 
 def test_the_forecast_of_labels_holds_about() -> None:
@@ -165,21 +165,21 @@ def test_half_width_of_errors() -> None:
     rng = np.random.default_rng(7)
     said, spread = rng.normal(0, 2, 900), rng.random(900)
     pool = fc.from_arrays(y_pred=said, y_true=said + rng.normal(0, 1, 900) * spread, auxiliary={"lsa": spread})
-    verdict = assess_until(pool, HalfWidth(0.06), seed=1)
-    assert verdict.decision == "reached"
-    assert verdict.estimate.metric == "1-mse"
-    assert "points" not in verdict.sentence()
+    stop = assess_until(pool, HalfWidth(0.06), seed=1)
+    assert stop.decision == "passed"
+    assert stop.estimate.metric == "1-mse"
+    assert "points" not in stop.sentence()
     with pytest.raises(DesignError):
         assess_until(pool, Certify(0.9), seed=1)
 
 
 def test_words_say_what_it_rests_on() -> None:
-    verdict = assess_until(EASY, Certify(0.98), max_labels=60, seed=0)
-    assert verdict.decision == "undecided"
-    assert "more labels" in verdict.sentence() or "nearly" in verdict.sentence()
-    assert {"decision", "truth", "looks", "error", "assumes", "wrong if", "about"} == dict(verdict.facts()).keys()
-    assert "this pool, not future data" in str(verdict)
-    record = json.loads(json.dumps(verdict.to_dict()))
+    stop = assess_until(EASY, Certify(0.98), max_labels=60, seed=0)
+    assert stop.decision == "undecided"
+    assert "more labels" in stop.sentence() or "nearly" in stop.sentence()
+    assert {"decision", "truth", "looks", "error", "assumes", "wrong if", "about"} == dict(stop.facts()).keys()
+    assert "this pool, not future data" in str(stop)
+    record = json.loads(json.dumps(stop.to_dict()))
     assert record["decision"] == "undecided"
     assert record["threshold"] == 0.98
     assert record["looks"][-1]["labels"] == record["labels"] == 60

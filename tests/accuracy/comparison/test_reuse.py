@@ -17,7 +17,7 @@ from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.comparison.reuse import Carried, draw_top_up, frame_of, old_chances, pooled, reuse
-from fieldcheck.accuracy.estimators import Fit
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.campaign.sheets.reuse import Reused
 from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleError
 from fieldcheck.core.label import Label, Missing, Outcome, TrueClass, Value
@@ -83,13 +83,13 @@ def test_chances_of_both_campaigns_are_pooled() -> None:
     assert len(set(top.items.tolist())) == 40
     assert not set(top.items.tolist()) & set(items.tolist())
     fit = pooled(frame, carried, top, new.losses()[top.items], measure=new.measure())
-    added = 1 - (1 - fit.chance) / (1 - before)
+    added = 1 - (1 - fit.sample.draws.chance) / (1 - before)
     left = np.ones(800, dtype=bool)
     left[items] = False
     assert added[left].sum() == pytest.approx(40, abs=1e-9)
     # The first half of the top-up, in its random order, is a top-up of half the size.
     half = pooled(frame, carried, top, new.losses()[top.items[:20]], measure=new.measure())
-    assert 1 - (1 - half.chance) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
+    assert 1 - (1 - half.sample.draws.chance) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
 
 
 def test_top_up_chances_are_frequencies() -> None:
@@ -99,7 +99,7 @@ def test_top_up_chances_are_frequencies() -> None:
     carried, frame = Carried(items, new.losses()[items], np.full(150, 0.3)), frame_of(new)
     drawn = [draw_top_up(frame, carried, 30, seed=seed) for seed in range(1_500)]
     fit = pooled(frame, carried, drawn[0], new.losses()[drawn[0].items], measure=new.measure())
-    chance = 1 - (1 - fit.chance) / (1 - carried.chance)
+    chance = 1 - (1 - fit.sample.draws.chance) / (1 - carried.chance)
     chance[items] = 0
     counts = np.bincount(np.concatenate([one.items for one in drawn]), minlength=150)
     assert np.all(np.abs(counts / 1_500 - chance) <= 6 * np.sqrt(chance * (1 - chance) / 1_500) + 1e-9)

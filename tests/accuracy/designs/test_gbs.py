@@ -107,7 +107,7 @@ def test_exhausted_strata_are_left(task, batch: int) -> None:
 def test_fewer_labels_than_strata() -> None:
     sample = Gbs(k=10).draw(frame(scattered(60)), np.zeros(60), budget=4, seed=1)
     assert sorted(sample.draws.stratum.tolist()) == [0, 1, 2, 3]
-    assert len(sample.constants["stratum_sizes"]) == 4
+    assert len(sample.draws.sizes) == 4
 
 
 def test_with_replacement_items_may_repeat() -> None:

@@ -16,8 +16,7 @@ import pytest
 from scipy.stats import t
 
 from fieldcheck.accuracy import designs
-from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.core.pool import formulas
+from fieldcheck.accuracy.auxiliary import Combined, derived
 from fieldcheck.sources import load_pool
 
 from .subjects import subject
@@ -92,7 +91,7 @@ def failing_draws(field, spec: str, auxiliary: str, *, seeds: range) -> np.ndarr
     for row, seed in enumerate(seeds):
         sample = design.draw(field.frame, field.losses, budget=BUDGETS[-1], seed=seed)
         for at, budget in enumerate(BUDGETS):
-            if not sample.prefix_valid or spec == "ssrs":
+            if not sample.draws.prefix_valid or spec == "ssrs":
                 sample = design.draw(field.frame, field.losses, budget=budget, seed=100_000 * at + seed)
             counts[row, at] = field.losses[sample.items[:budget]].sum()
     return counts
@@ -206,7 +205,7 @@ def test_combined_is_the_published_column(published_data: Path) -> None:
     for name in ("CN5_MNIST", "LN5_MNIST", "CN12_CIFAR10", "VGG16_CIFAR10"):
         pool = load_pool(published_data / "subjects" / f"{name}.csv")
         frame = derived.frame(pool, ("dsa", "combined"))
-        ours = formulas.combined(pool.confidence, frame.chi("dsa"))
+        ours = Combined.column(pool.confidence, frame.chi("dsa"))
         np.testing.assert_allclose(ours, frame.chi("combined"), atol=1e-7)
 
 

@@ -58,12 +58,12 @@ def test_css_by_equal_sections_of_the_range() -> None:
     chi = [0.0, 0.1, 0.2, 0.7, 0.9, 1.0]
     design = Css(by="range", shares="5", allocation="proportional")
     sample = design.draw(frame(chi), None, budget=4, seed=1)
-    assert sample.constants["stratum_sizes"].tolist() == [3, 1, 2]
-    assert sorted(sample.items[sample.per_draw["stratum"] == 1].tolist()) == [3]
+    assert sample.draws.sizes.tolist() == [3, 1, 2]
+    assert sorted(sample.items[sample.draws.stratum == 1].tolist()) == [3]
     few = Css(by="range", shares="50/50", allocation="10/90").draw(
         frame([0.0] * 90 + [0.8] * 10), None, budget=10, seed=1
     )
-    assert few.constants["stratum_sizes"].tolist() == [90, 10]
+    assert few.draws.sizes.tolist() == [90, 10]
     assert counts(few) == [2, 8]
 
 

@@ -104,3 +104,14 @@ def test_losses_without_a_limit_have_bounds_without_a_limit(name: str) -> None:
     result = found(Sample(100, np.arange(n), name, draws[name]), 50 + np.arange(n) % 7, "regression")
     assert result.interval.low <= result.value <= result.interval.high
     assert result.value == pytest.approx(53, abs=1)
+
+
+def test_what_a_simple_random_sample_says_about_every_item() -> None:
+    result = found(Sample(50, np.arange(5), "mean", EqualDraws(replacement=False)), [1, 0, 0, 1, 0])
+    assert result.items is not None
+    assert {name: (len(values), values[0]) for name, values in vars(result.items).items() if name != "optimism"} == {
+        "expected": (50, 0.4),
+        "spread": (50, pytest.approx(0.24)),
+        "chance": (50, 0.1),
+    }
+    assert found(Sample(50, np.arange(5), "mean", EqualDraws(replacement=True)), [1, 0, 0, 1, 0]).items is None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.accuracy import designs, estimators
+from fieldcheck.core.draws import PurposiveDraws
 from fieldcheck.core.errors import DesignError, LabelError, SampleError
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.testing import cases, check_estimator
@@ -64,5 +65,6 @@ def test_broken_estimators_are_noticed(broken: type) -> None:
 
 
 def test_an_estimator_without_a_sample_is_noticed() -> None:
+    sample = Sample(3, np.array([0, 1]), "mean", PurposiveDraws())
     with pytest.raises(AssertionError):
-        check_estimator(estimators.Mean, [Labelled(Sample(3, np.array([0, 1]), "mean"), np.zeros(2), np.zeros(2) > 0)])
+        check_estimator(estimators.Mean, [Labelled(sample, np.zeros(2), np.zeros(2) > 0)])

@@ -16,8 +16,8 @@ from scipy.optimize import brentq
 
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.designs import Waves
-from fieldcheck.accuracy.estimators import Fit
 from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream

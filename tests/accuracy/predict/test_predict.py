@@ -270,7 +270,7 @@ def test_whole_file_replaces_or_leaves(tmp_path: Path) -> None:
     with whole_file(tmp_path / "t.txt") as place:
         place.write_text("new")
     assert (tmp_path / "t.txt").read_text() == "new"
-    with pytest.raises(FieldcheckError, match="cannot be written"), whole_file(tmp_path / "gone" / "t.txt"):
+    with pytest.raises(FieldcheckError, match="cannot write"), whole_file(tmp_path / "gone" / "t.txt"):
         pass
 
 

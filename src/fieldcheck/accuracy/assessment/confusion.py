@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.scores import ClassScore, Confusion
-from fieldcheck.accuracy.assessment.slices import WIDEST, Slice, method_of
-from fieldcheck.core.draws import WaveDraws
+from fieldcheck.accuracy.assessment.slices import WIDEST, Slice, item_fit
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import LabelError, PoolError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.pool import Pool
@@ -265,22 +264,14 @@ def _expected(labelled: Labelled, codes: IntArray, many: int) -> tuple[FloatArra
     A simple random sample is taken as one of each predicted class, of the size that it happens to have there
     (poststratification); a class without a label counts as one with half a label.
     """
-    method_of(labelled)
-    if isinstance(labelled.sample.draws, WaveDraws):
-        fit = estimators.Fit.of(labelled)
-        return fit.expected, fit.chance, _optimism(fit)
+    if not isinstance(labelled.sample.draws, EqualDraws):
+        fit = item_fit(labelled)
+        return fit.expected, fit.chance, fit.optimism
     said = codes[labelled.sample.items]
     labels, failures = np.bincount(said, minlength=many), np.bincount(said, labelled.losses, minlength=many)
     rate = (failures + labelled.losses.mean()) / (labels + 1)
     chance = np.minimum(np.maximum(labels, 0.5) / np.bincount(codes, minlength=many), 1.0)
     return rate[codes], chance[codes], 1.0
-
-
-def _optimism(fit: estimators.Fit) -> float:
-    items, losses = fit.labelled.sample.items, fit.labelled.losses
-    at = fit.chance[items]
-    fitted = float(((1 - at) / at**2 * (losses - fit.expected[items]) ** 2).sum()) / len(fit.expected) ** 2
-    return max(1.0, fit.seen / fitted) if fitted > 0 else 1.0
 
 
 def _share(said: IntArray, truth: IntArray, weight: FloatArray, *, shape: tuple[int, int]) -> FloatArray:

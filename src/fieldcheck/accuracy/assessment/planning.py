@@ -20,20 +20,15 @@ from fieldcheck.accuracy import designs as techniques
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
-from fieldcheck.core.draws import StratifiedDraws
+from fieldcheck.accuracy.designs.forecast import Forecastable, Scenario
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
-from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray
 from fieldcheck.core.words import counted
 from fieldcheck.numerics import special
-from fieldcheck.numerics.intervals import hypergeometric, stratified_binary
-from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, log_bounds
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
-from fieldcheck.numerics.sampling.partition import Partition, kmeans
 from fieldcheck.sources import load_pool
 
 LADDER = (50, 100, 200, 400, 800, 1600)
@@ -46,10 +41,6 @@ LEAST = 20
 
 REACH = 1.0
 """How far the truth may lie from the expectation before any label, on the logit scale: one standard deviation."""
-
-
-MARGINS = {"srs": (0.85, 1.0, 1.1), "ssrs": (0.8, 1.0, 1.3), "waves": (0.65, 1.1, 1.55)}
-"""By technique, what the half-width is multiplied with where things go well, as expected, and badly."""
 
 
 @dataclass(frozen=True)
@@ -259,15 +250,17 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
         )
 
 
-def _usable(chosen: list[Design], pool: Pool) -> tuple[list[Design], list[str]]:
+def _usable(chosen: list[Design], pool: Pool) -> tuple[list[Forecastable], list[str]]:
     """The techniques that can be planned for and that this pool has the variables for, and a note on the others."""
     have = derived.names(pool)
     for one in chosen:
-        if one.name not in MARGINS:
-            raise DesignError(f"no forecast for '{one.name}'", rule="there are: " + ", ".join(MARGINS))
-    lacking = [one for one in chosen if not set(auxiliary_names(one, pool)) <= set(have)]
+        if not isinstance(one, Forecastable):
+            known = [name for name, kind in techniques.registry.items() if isinstance(kind(), Forecastable)]
+            raise DesignError(f"no forecast for '{one.name}'", rule="there are: " + ", ".join(known))
+    able = [one for one in chosen if isinstance(one, Forecastable)]
+    lacking = [one for one in able if not set(auxiliary_names(one, pool)) <= set(have)]
     notes = [f"{one.name} is left out: this pool has no {'+'.join(auxiliary_names(one, pool))}" for one in lacking]
-    return [one for one in chosen if one not in lacking], notes
+    return [one for one in able if one not in lacking], notes
 
 
 EVERYTHING = techniques.Waves()
@@ -309,9 +302,9 @@ class Outlook:
         reach = REACH / math.sqrt(1 + float((at * (1 - at)).sum()))
         return cls(model, _scenarios(model, expected, reach), basis, labelled.labels)
 
-    def seen_by(self, design: Design, pool: Pool, labelled: Labelled | None) -> Outlook:
+    def seen_by(self, design: Forecastable, pool: Pool, labelled: Labelled | None) -> Outlook:
         """The same failure rates, over the items as waves with variables of its own tells them apart."""
-        if not isinstance(design, techniques.Waves) or auxiliary_of(design) == EVERYTHING.auxiliary:
+        if not design.own_risk or auxiliary_of(design) == EVERYTHING.auxiliary:
             return self
         own = Outlook.of(pool, labelled, design)
         low, middle, high = map(_levelled, own.expected, self.rates) if self.rates else own.expected
@@ -361,11 +354,22 @@ HalfWidth = Callable[[int, FloatArray], float]
 
 
 def _course(
-    design: Design, pool: Pool, outlook: Outlook, *, budgets: Sequence[int], half_width: float | None, level: float
+    design: Forecastable,
+    pool: Pool,
+    outlook: Outlook,
+    *,
+    budgets: Sequence[int],
+    half_width: float | None,
+    level: float,
 ) -> Course:
-    half = _half_width(design, frame_for(pool, design, None), outlook, level)
+    frame = frame_for(pool, design, None)
+
+    def half(labels: int, expected: FloatArray) -> float:
+        scenario = Scenario(expected, outlook.spread(expected), pool.task)
+        return design.half_width(frame, scenario, labels=labels, level=level)
+
     best, middle, worst = (
-        _scaled(half, expected, margin) for expected, margin in zip(outlook.expected, MARGINS[design.name], strict=True)
+        _scaled(half, expected, margin) for expected, margin in zip(outlook.expected, design.margins, strict=True)
     )
     forecasts = tuple(_forecast(one, [best(one), middle(one), worst(one)]) for one in budgets)
     if half_width is None:
@@ -395,85 +399,3 @@ def _fewest(half: Callable[[int], float], target: float, population: int) -> int
         at = (low + high) // 2
         low, high = (low, at) if half(at) <= target else (at + 1, high)
     return low
-
-
-def _half_width(design: Design, frame: Frame, outlook: Outlook, level: float) -> HalfWidth:
-    if isinstance(design, techniques.Waves):
-        return _waves(design, outlook, level)
-    if isinstance(design, techniques.Ssrs):
-        return _stratified(design, frame, outlook, level)
-    return _simple(outlook, level)
-
-
-def _waves(design: techniques.Waves, outlook: Outlook, level: float) -> HalfWidth:
-    """One wave with all labels, by what is expected: later waves know the risk about as well as the scenario does."""
-
-    def half(labels: int, expected: FloatArray) -> float:
-        none = np.zeros(len(expected), dtype=bool)
-        spread = outlook.spread(expected)
-        chance = wave_inclusion(
-            *(expected, spread, none, labels),
-            objective=design.objective,
-            floor=design.floor_for(expected, failures=outlook.model.family == "bernoulli"),
-            certain=design.certain,
-        )
-        variance = float((spread * (1 / chance - 1)).sum()) / len(expected) ** 2
-        return _bounds_half(outlook, float(expected.mean()), variance, labels, level=level)
-
-    return half
-
-
-def _bounds_half(outlook: Outlook, mean: float, variance: float, labels: int, *, level: float) -> float:
-    """Half-width of the interval; in units of the mean for losses without a limit."""
-    z = critical(labels, level)
-    if outlook.model.family == "gamma":
-        low, high = log_bounds(mean, variance, z=z)
-        return (high - low) / (2 * mean)
-    low, high = effective_wilson(mean, variance, labels, z=z)
-    return (high - low) / 2 if variance > 0 else 0.0
-
-
-def _simple(outlook: Outlook, level: float) -> HalfWidth:
-    """The exact interval at the expected number of failures; between two whole numbers, between theirs."""
-
-    def half(labels: int, expected: FloatArray) -> float:
-        size = len(expected)
-        if outlook.model.family == "gamma":
-            total = float(outlook.spread(expected).mean() + expected.var())
-            variance = total * (1 / labels - 1 / size)
-            return _bounds_half(outlook, float(expected.mean()), variance, labels, level=level)
-        failures = labels * float(expected.mean())
-        below = math.floor(failures)
-        widths = [
-            high - low
-            for low, high in (hypergeometric(min(at, labels), labels, size, level=level) for at in (below, below + 1))
-        ]
-        return (widths[0] + (failures - below) * (widths[1] - widths[0])) / 2
-
-    return half
-
-
-def _stratified(design: techniques.Ssrs, frame: Frame, outlook: Outlook, level: float) -> HalfWidth:
-    """The interval at the expected number of failures in each stratum, with the labels that the technique gives it."""
-
-    def half(labels: int, expected: FloatArray) -> float:
-        sample = design.draw(frame, None, budget=labels, seed=0)
-        draws = sample.drawn_as(StratifiedDraws)
-        sizes, counts = draws.sizes, np.bincount(draws.stratum, minlength=len(draws.sizes))
-        strata = _strata(design, frame, labels)
-        means = np.array([expected[group].mean() for group in strata.members])
-        if outlook.model.family == "gamma":
-            spread = outlook.spread(expected)
-            within = np.array([spread[group].mean() + expected[group].var() for group in strata.members])
-            variance = float(((sizes / sizes.sum()) ** 2 * (1 / counts - 1 / sizes)) @ within)
-            return _bounds_half(outlook, float(expected.mean()), variance, labels, level=level)
-        low, high = stratified_binary(sizes, counts, means * counts, level=level)
-        return (high - low) / 2
-
-    return half
-
-
-def _strata(design: techniques.Ssrs, frame: Frame, labels: int) -> Partition:
-    """The strata of the technique, as it cuts them."""
-    k = min(design.k, labels)
-    return frame.memo(("plan", design.auxiliary, k), lambda: kmeans(frame.chi(design.auxiliary), k))

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.stopping import (
-    FIRST,
     HalfWidth,
     StopRule,
     concluded,
@@ -23,16 +22,15 @@ from fieldcheck.accuracy.assessment.stopping import (
     open_ended,
     until_settled,
 )
-from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.designs.base import Design, OpenEnded
 from fieldcheck.core.errors import BudgetError, FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.requirement import Look, Verdict
+from fieldcheck.core.requirement import Look, Stop
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
 from fieldcheck.core.words import counted
-from fieldcheck.numerics.sampling.schedule import open_schedule
 from fieldcheck.sources import load_pool
 
 
@@ -131,7 +129,7 @@ def assess_until(
     level: float = 0.95,
     loss: Loss = "squared",
     threshold: float | None = None,
-) -> Verdict:
+) -> Stop:
     """Simulate a campaign on a pool whose truth is known, until the rule is settled.
 
     max_labels
@@ -164,7 +162,7 @@ def run_until(
     seed: int = 0,
     level: float = 0.95,
     warnings: tuple[str, ...] = (),
-) -> Verdict:
+) -> Stop:
     """Simulate a campaign that labels until the rule is settled, or ``max_labels`` are spent."""
     if not 2 <= max_labels <= field.frame.size:
         raise BudgetError(
@@ -172,18 +170,18 @@ def run_until(
             rule=f"at least 2, and at most the size of the pool, {field.frame.size:,}",
             hint=f"--max-labels {min(max(max_labels, 2), field.frame.size)}",
         )
-    design = open_ended(design, rule, field.frame)
+    chosen = open_ended(design, rule, field.frame)
     loss: Loss = "absolute" if field.metric == "mae" else "squared"
     looks: list[Look] = []
-    for budget in _stages(design, max_labels):
-        labelled = play(field, design, budget=budget, seed=seed)
+    for budget in _stages(chosen, max_labels):
+        labelled = play(field, chosen, budget=budget, seed=seed)
         looks += until_settled(labelled, rule, after=looks[-1].labels if looks else 0, level=level, loss=loss)
-        if rule.settled(looks[-1]):
+        if rule.decision(looks[-1]) != "undecided":
             break
     at_stop = first_look(labelled, looks[-1].labels)
     found = estimate(
         at_stop,
-        design,
+        chosen,
         budget=max_labels,
         seed=seed,
         level=level,
@@ -194,12 +192,7 @@ def run_until(
     return concluded(rule, looks, found)
 
 
-def _stages(design: Design, max_labels: int) -> list[int]:
-    """Budgets to simulate up to, one after the other: few labels that no look asked for, and few draws done twice.
-
-    Waves begin alike whatever the budget; a simple random sample does not, and is drawn at once.
-    """
-    if not isinstance(design, designs.Waves):
-        return [max_labels]
-    ends = np.cumsum(open_schedule(design.first or FIRST, max_labels)).tolist()
+def _stages(design: OpenEnded, max_labels: int) -> list[int]:
+    """Budgets to simulate up to, one after the other: few labels that no look asked for, and few draws done twice."""
+    ends = design.ends(max_labels)
     return sorted({*ends[2::3], ends[-1]})

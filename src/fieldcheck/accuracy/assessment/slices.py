@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.accuracy import estimators
-from fieldcheck.core.draws import Draws, EqualDraws, WaveDraws
+from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import PoolError, SampleError
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
 from fieldcheck.core.interval import Interval
@@ -19,7 +18,7 @@ from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.column import Column, closest, is_numeric, missing, numbers
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.core.sample import ItemFit, Labelled, Sample
 from fieldcheck.core.types import FloatArray, IntArray, Loss
 from fieldcheck.numerics.intervals.wilson import LEAST, MOST, critical, effective_wilson, log_bounds
 
@@ -255,7 +254,8 @@ def slices(
     number, so that the interval is exact. Other techniques are refused.
     """
     chosen = cut(pool, by)
-    parts = method_of(labelled)(labelled, chosen, level)
+    simple = isinstance(labelled.sample.draws, EqualDraws)
+    parts = _simple_random(labelled, chosen, level) if simple else _assisted(labelled, chosen, level)
     metric = measure_of(labelled.task, loss).scales[0]
     items = labelled.sample.to_label()
     counts = np.bincount(chosen.codes[items], minlength=len(chosen.names))
@@ -314,19 +314,16 @@ def _enough_relative(part: Part, labels: int) -> int:
     return max(FEWEST, math.ceil(labels * wide**2))
 
 
-Method = Callable[[Labelled, Cut, float], list[Part | None]]
-
-
-def method_of(labelled: Labelled) -> Method:
-    """How slices of this sample are estimated; a sample for which that is not known is refused."""
-    methods: dict[type[Draws], Method] = {WaveDraws: _model_assisted, EqualDraws: _simple_random}
-    if type(labelled.sample.draws) not in methods:
+def item_fit(labelled: Labelled) -> ItemFit:
+    """What the labels say about every item; a sample whose estimator does not know that is refused."""
+    fit = estimators.estimate(labelled).items
+    if fit is None:
         raise SampleError(
             f"no slices from a sample with the estimator '{labelled.sample.estimator}'",
             rule="slices are known for waves and for simple random samples (srs)",
             hint="--design waves or --design srs for the next sample",
         )
-    return methods[type(labelled.sample.draws)]
+    return fit
 
 
 def _simple_random(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
@@ -350,15 +347,15 @@ def _simple_part(labelled: Labelled, inside: Any, size: int, *, level: float, ov
     return Part(found.value, found.interval, likely=likely, usual=overall)
 
 
-def _model_assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
-    fit = estimators.Fit.of(labelled)
+def _assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
+    fit = item_fit(labelled)
     items, losses, sizes = labelled.sample.items, labelled.losses, chosen.sizes
     group, at, residual = chosen.codes[items], fit.chance[items], losses - fit.expected[items]
     many = len(sizes)
     hoped = np.bincount(chosen.codes, fit.expected, minlength=many)
     value = (hoped + np.bincount(group, residual / at, minlength=many)) / sizes
     seen = np.bincount(group, (1 - at) / at**2 * residual**2, minlength=many)
-    foreseen = np.bincount(chosen.codes, item_variance(fit) * (1 / fit.chance - 1), minlength=many)
+    foreseen = np.bincount(chosen.codes, fit.spread * (1 / fit.chance - 1), minlength=many)
     variance = np.maximum(seen, foreseen) / sizes**2
     counts, known = np.bincount(group, minlength=many), np.bincount(group, losses, minlength=many)
     return [
@@ -370,16 +367,6 @@ def _model_assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part 
         )
         for c in range(many)
     ]
-
-
-def item_variance(fit: estimators.Fit) -> FloatArray:
-    """Variance of each item's loss, as the model foresees it."""
-    spread = fit.model.spread(fit.expected)
-    if fit.model.family == "bernoulli":
-        return spread
-    total = float((spread * (1 / fit.chance - 1)).sum())
-    # Losses without a limit have a dispersion that the fit took from the labels: it is in the total that it foresees.
-    return spread * (fit.foreseen * len(spread) ** 2 / total) if total > 0 else spread
 
 
 def _assisted_part(

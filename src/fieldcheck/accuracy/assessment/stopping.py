@@ -13,9 +13,10 @@ from typing import Protocol
 
 import numpy as np
 
-from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
-from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, spec
+from fieldcheck.accuracy.designs import base as designs
+from fieldcheck.accuracy.designs.base import Design, OpenEnded, auxiliaries_of
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
@@ -23,7 +24,7 @@ from fieldcheck.core.interval import Interval
 from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.requirement import Decision, Look, Verdict
+from fieldcheck.core.requirement import Decided, Look, Requirement, Stop
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import Loss
 from fieldcheck.core.words import counted
@@ -31,22 +32,10 @@ from fieldcheck.numerics import special
 from fieldcheck.numerics.intervals.boundary import boundary, clock
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.schedule import open_schedule
-
-FIRST = 40
-"""Labels before the first look."""
-
-
-WARY = 0.5
-"""Share of the chances that is the same for all items, where a rule goes by the protected interval."""
-
+from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule
 
 RARE = 0.05
 """Mean failure rate, as believed before any label, under which only the protected interval is narrow with reason."""
-
-
-ROUNDING = 1e-12
-"""An accuracy on the threshold may come out below it by as much as numbers are rounded; it counts as "at least"."""
 
 
 Seen = tuple[int, float, Interval]
@@ -57,8 +46,8 @@ class StopRule(Protocol):
     """What a campaign waits for."""
 
     @property
-    def aim(self) -> float:
-        """The number in its words: a half-width, or a threshold."""
+    def aim(self) -> Requirement | float:
+        """What it waits for: a requirement that is decided, or a half-width."""
         ...
 
     def careful(self, frame: Frame) -> bool:
@@ -73,12 +62,8 @@ class StopRule(Protocol):
         """The looks with more than ``after`` labels, one by one."""
         ...
 
-    def settled(self, look: Look) -> Decision | None:
-        """What this look decides; None: go on."""
-        ...
-
-    def unsettled(self) -> Decision:
-        """What to say when no look decided."""
+    def decision(self, look: Look) -> Decided:
+        """What this look decides; while it is undecided: go on."""
         ...
 
     def shrink(self, look: Look) -> float:
@@ -125,18 +110,12 @@ class HalfWidth:
                 yield self._look(first_look(labelled, labels), level=level)
 
     def _look(self, labelled: Labelled, *, level: float) -> Seen:
-        if labelled.sample.draws.anytime:
-            found = estimators.estimate(labelled, level=level)
-            return len(labelled.sample), found.value, found.interval
-        fit = estimators.Fit.of(labelled)
-        careful = labelled.sample.frame is not None and self.careful(labelled.sample.frame)
-        return fit.labels, fit.value, fit.protected(level) if careful else fit.trusting(level)
+        found, frame = estimators.estimate(labelled, level=level), labelled.sample.frame
+        careful = found.protected is not None and frame is not None and self.careful(frame)
+        return len(labelled.sample), found.value, found.protected if careful and found.protected else found.interval
 
-    def settled(self, look: Look) -> Decision | None:
-        return "reached" if look.interval.width / 2 <= self.target else None
-
-    def unsettled(self) -> Decision:
-        return "not reached"
+    def decision(self, look: Look) -> Decided:
+        return "passed" if look.interval.width / 2 <= self.target else "undecided"
 
     def shrink(self, look: Look) -> float:
         return 2 * self.target / look.interval.width
@@ -161,8 +140,8 @@ class Certify:
             )
 
     @property
-    def aim(self) -> float:
-        return self.threshold
+    def aim(self) -> Requirement:
+        return Requirement("accuracy", self.threshold)
 
     def careful(self, frame: Frame) -> bool:
         return True
@@ -201,16 +180,12 @@ class Certify:
         constants = boundary(partial, population, alpha=round(1 - level, 12))
         for labels, constant in zip(looks, (*constants, 0.0), strict=False):
             if labels > after:
-                fit = estimators.Fit.of(first_look(labelled, labels))
-                yield labels, fit.value, group_sequential(fit, constant, level=level)
+                first = first_look(labelled, labels)
+                value = estimators.estimate(first, level=level).value
+                yield labels, value, group_sequential(first, constant, level=level)
 
-    def settled(self, look: Look) -> Decision | None:
-        if look.interval.low >= self.threshold - ROUNDING:
-            return "at least"
-        return "below" if look.interval.high < self.threshold - ROUNDING else None
-
-    def unsettled(self) -> Decision:
-        return "undecided"
+    def decision(self, look: Look) -> Decided:
+        return self.aim.decide(look.interval).word
 
     def shrink(self, look: Look) -> float:
         """The bound on the side of the threshold must come as near to the estimate as the threshold is."""
@@ -219,27 +194,18 @@ class Certify:
         return max(gap / reach, 0.0) if reach else 0.0
 
 
-def group_sequential(fit: estimators.Fit, constant: float, *, level: float) -> Interval:
+def group_sequential(labelled: Labelled, constant: float, *, level: float) -> Interval:
     """The protected bounds at the level of the boundary."""
     note = "allows for a look after every wave; its lower end also holds where items that look safe fail more often"
-    bounds = fit.protected(2 * float(special.ndtr(constant)) - 1 if constant else level)
+    found = estimators.estimate(labelled, level=2 * float(special.ndtr(constant)) - 1 if constant else level)
+    bounds = found.protected or found.interval
     return Interval(bounds.low, bounds.high, level, "anytime", "group-sequential", note=note, basis="boundary")
 
 
-def open_ended(design: Design, rule: StopRule, frame: Frame) -> Design:
-    """The design as a campaign that may stop after any wave; others are refused.
-
-    For a careful rule, half of the chances are the same for all items: the protected interval is then narrower, by up
-    to a third of the labels for accurate models, and blind spots are found sooner. A ``floor`` or ``first`` that the
-    design names itself is kept.
-    """
-    if isinstance(design, designs.Waves):
-        known = frame.only(auxiliaries_of(design, frame.helpful()))
-        floor = WARY if design.floor is None and rule.careful(known) else design.floor
-        return replace(design, first=design.first or FIRST, floor=floor)
-    if isinstance(design, designs.Srs) and not design.replace:
-        return design
-    raise _no_looks(f"'{spec(design)}'")
+def open_ended(design: Design, rule: StopRule, frame: Frame) -> OpenEnded:
+    """The design as a campaign that stops by this rule; one that cannot is refused."""
+    known = frame.only(auxiliaries_of(design, frame.helpful()))
+    return designs.open_ended(design, careful=rule.careful(known))
 
 
 def judge(
@@ -253,7 +219,7 @@ def judge(
     loss: Loss = "squared",
     truth: float | None = None,
     warnings: tuple[str, ...] = (),
-) -> Verdict:
+) -> Stop:
     """What a rule says about the labels so far: the first look that decides, or the last one.
 
     A wave that is only half labelled is not looked at. Labels after the first look that decides change nothing.
@@ -277,22 +243,22 @@ def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: floa
     for labels, value, interval in rule.read(labelled, rule.looks(labelled.sample), after=after, level=level):
         moved = interval.map(SCALES[metric].of)
         found.append(Look(labels, SCALES[metric].of(value), moved))
-        if rule.settled(found[-1]):
+        if rule.decision(found[-1]) != "undecided":
             break
     return found
 
 
-def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Verdict:
-    """The verdict, with the estimate under the interval that the rule went by."""
+def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Stop:
+    """Where it stopped, with the estimate under the interval that the rule went by."""
     last = looks[-1]
-    decision = rule.settled(last)
-    guarded = found.guarded if last.interval == found.interval else None
-    return Verdict(
-        decision=decision or rule.unsettled(),
-        estimate=replace(found, interval=last.interval, guarded=guarded),
+    decision = rule.decision(last)
+    beside = found.beside if last.interval == found.interval else None
+    return Stop(
+        decision=decision,
+        estimate=replace(found, interval=last.interval, beside=beside),
         looks=tuple(looks),
         aim=rule.aim,
-        more=0 if decision else more_labels(last, rule.shrink(last), found.population),
+        more=0 if decision != "undecided" else more_labels(last, rule.shrink(last), found.population),
     )
 
 
@@ -308,17 +274,9 @@ def _schedule(sample: Sample) -> tuple[int, ...]:
     """Ends of the waves that are complete; a simple random sample is looked at as if it had the same waves."""
     draws = sample.draws
     if not (draws.anytime or isinstance(draws, WaveDraws)):
-        raise _no_looks("such a sample")
-    sizes = draws.sizes if isinstance(draws, WaveDraws) else open_schedule(FIRST, len(sample))
+        raise designs.no_looks("such a sample")
+    sizes = draws.sizes if isinstance(draws, WaveDraws) else open_schedule(OPEN_FIRST, len(sample))
     return tuple(int(end) for end in np.cumsum(sizes) if end <= len(sample))
-
-
-def _no_looks(what: str) -> DesignError:
-    return DesignError(
-        f"{what} cannot stop on what it sees",
-        rule="a stop rule needs waves, or srs without replacement",
-        hint="--design waves",
-    )
 
 
 def first_look(labelled: Labelled, draws: int) -> Labelled:

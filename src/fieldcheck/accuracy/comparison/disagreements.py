@@ -17,13 +17,11 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.regression.disagreement import ClassDuel, Duel, ValueDuel
-from fieldcheck.numerics.sampling.draws import permutation
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
-from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
 from fieldcheck.numerics.sampling.schedule import open_schedule, schedule
+from fieldcheck.numerics.sampling.wave import PastWave, Prospect, WaveRule, any_wave
 
-FLOOR = 0.2
-"""Share of the chances that is the same for all disagreements."""
+RULE = WaveRule(floor=0.2)
+"""A fifth of the chances is the same for all disagreements."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +99,14 @@ class Contest:
                 )
         return losses[:, self.items]
 
-    def moments(self, beliefs: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
-        """Of every contested item: where it stands in the order to spread over, and the variance of its gains."""
+    def prospect(self, beliefs: Sequence[FloatArray]) -> Prospect:
+        """Of every contested item: the sum of its gains over the pairs, and their variance."""
         order, spread = np.zeros(len(self.items)), np.zeros(len(self.items))
         for pair, belief in zip(self.pairs, beliefs, strict=True):
             mean, variance = pair.duel.moments(belief)
             order[pair.members] += mean
             spread[pair.members] += variance
-        return order, spread
+        return Prospect(order, spread, order)
 
     def fit(self, items: IntArray, losses: FloatArray) -> list[FloatArray]:
         """What is believed about every pair after labels of some contested items.
@@ -179,8 +177,17 @@ def waves(
         if np.isnan(known[:, drawn.items]).any():
             return
         beliefs = contest.fit(drawn.items, known)
+        before = np.zeros(len(contest.items), dtype=bool)
+        before[drawn.items] = True
+        wave = RULE.draw(
+            contest.prospect(beliefs),
+            before,
+            count,
+            choice=stream(seed, "compare", number),
+            order=stream(seed, "compare", "order", number),
+        )
         drawn = Drawn(
-            np.concatenate([drawn.items, _wave(contest, beliefs, drawn.items, count, rng=(seed, number))]),
+            np.concatenate([drawn.items, wave]),
             (*drawn.sizes, count),
             (*drawn.beliefs, np.concatenate(beliefs)),
             complete=number + 1 == len(planned),
@@ -194,28 +201,6 @@ def _planned(contested: int, budget: int, first: int | None) -> list[int]:
     return schedule(budget) if budget < contested else [contested] * (contested > 0)
 
 
-def _wave(
-    contest: Contest, beliefs: Sequence[FloatArray], before: IntArray, count: int, *, rng: tuple[int, int]
-) -> IntArray:
-    """The items of one wave, in random order."""
-    seed, number = rng
-    drawn = np.zeros(len(contest.items), dtype=bool)
-    drawn[before] = True
-    order, _ = contest.moments(beliefs)
-    inclusion = _inclusion(contest, beliefs, drawn, count)
-    left = np.flatnonzero(~drawn)
-    sure, rest = left[inclusion[left] >= 1.0], left[inclusion[left] < 1.0]
-    if len(sure) < count:
-        rest = rest[np.argsort(order[rest], kind="stable")]
-        sure = np.concatenate([sure, rest[ordered_pivotal(inclusion[rest], stream(seed, "compare", number))]])
-    return sure[permutation(stream(seed, "compare", "order", number), len(sure))].astype(np.int64)
-
-
-def _inclusion(contest: Contest, beliefs: Sequence[FloatArray], drawn: BoolArray, count: int) -> FloatArray:
-    order, spread = contest.moments(beliefs)
-    return wave_inclusion(order, spread, drawn, count, objective="estimate", floor=FLOOR, certain=0.0)
-
-
 def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> FloatArray:
     """One per contested item: the probability that it is among the first ``labels`` draws, and labelled.
 
@@ -225,15 +210,14 @@ def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> 
     lost
         One per contested item: True where it cannot be labelled.
     """
-    missed, before = np.ones(len(contest.items)), np.zeros(len(contest.items), dtype=bool)
-    start = 0
-    for row, count in zip(drawn.beliefs, drawn.sizes, strict=True):
-        here = drawn.items[start : min(start + count, labels)]
-        share = np.count_nonzero(~lost[here]) / count
-        missed *= 1 - _inclusion(contest, _split(contest, row), before, count) * share
-        before[here] = True
-        start += count
-    return 1 - missed
+    parts = np.split(drawn.items, np.cumsum(drawn.sizes, dtype=np.int64)[:-1])
+    used = np.cumsum([0, *drawn.sizes], dtype=np.int64)
+    waves = (
+        PastWave(RULE, contest.prospect(_split(contest, row)), count, here[~lost[here]], here[lost[here]])
+        for row, count, part, start in zip(drawn.beliefs, drawn.sizes, parts, used, strict=False)
+        for here in [part[: max(labels - int(start), 0)]]
+    )
+    return any_wave(waves, np.zeros(len(contest.items), dtype=bool))
 
 
 def _split(contest: Contest, row: FloatArray) -> list[FloatArray]:

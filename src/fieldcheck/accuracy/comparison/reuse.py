@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
-from fieldcheck.accuracy.estimators import Fit
-from fieldcheck.core.draws import PooledDraws, WaveDraws
+from fieldcheck.core.draws import PooledDraws
 from fieldcheck.core.errors import BudgetError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures import measure_of
@@ -29,17 +29,15 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
-from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
 from fieldcheck.core.words import counted
-from fieldcheck.numerics.regression.assisted import assisted
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
-from fieldcheck.numerics.sampling.draws import permutation
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
-from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
+from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 from fieldcheck.sources import load_pool
 
-FLOOR = 0.2
+RULE = WaveRule(floor=0.2)
+"""A fifth of the chances of a top-up is the same for all items."""
 
 
 TOP_UP = 0.25
@@ -63,6 +61,12 @@ class Carried:
     items: IntArray
     losses: FloatArray
     chance: FloatArray
+
+    def drawn(self) -> BoolArray:
+        """One per item: True where it has a label already."""
+        drawn = np.zeros(len(self.chance), dtype=bool)
+        drawn[self.items] = True
+        return drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +95,14 @@ def old_chances(labelled: Labelled) -> FloatArray:
     by strata and groups whose chances do not carry over to another model.
     """
     sample = labelled.sample
-    if isinstance(sample.draws, WaveDraws) and sample.draws.reusable:
-        return Fit.of(labelled).chance
-    if sample.draws.reusable:
-        return np.full(sample.population, len(sample) / sample.population)
-    raise SampleError(
-        f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
-        rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
-        hint="begin a new campaign with --design waves: its labels can be re-used",
-    )
+    fit = estimators.estimate(labelled).items if sample.draws.reusable else None
+    if fit is None:
+        raise SampleError(
+            f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
+            rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
+            hint="begin a new campaign with --design waves: its labels can be re-used",
+        )
+    return fit.chance
 
 
 def risk_of(frame: Frame) -> RiskModel:
@@ -119,43 +122,33 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> Top
     if not count:
         return TopUp.none(model)
     belief = model.fit(carried.items, carried.losses)
-    expected, inclusion = model.expected(belief), _inclusion(model, belief, carried, count)
-    left = np.ones(frame.size, dtype=bool)
-    left[carried.items] = False
-    sure = np.flatnonzero(left & (inclusion >= 1.0))
-    rest = np.flatnonzero(left & (inclusion < 1.0))
-    if len(sure) < count:
-        rest = rest[np.argsort(expected[rest], kind="stable")]
-        sure = np.concatenate([sure, rest[ordered_pivotal(inclusion[rest], stream(seed, "reuse"))]])
-    return TopUp(sure[permutation(stream(seed, "reuse", "order"), len(sure))].astype(np.int64), belief)
+    items = RULE.draw(
+        model.prospect(belief),
+        carried.drawn(),
+        count,
+        choice=stream(seed, "reuse"),
+        order=stream(seed, "reuse", "order"),
+    )
+    return TopUp(items, belief)
 
 
-def _inclusion(model: RiskModel, belief: Belief, carried: Carried, count: int) -> FloatArray:
-    expected = model.expected(belief)
-    drawn = np.zeros(len(expected), dtype=bool)
-    drawn[carried.items] = True
-    spread = model.spread(expected)
-    return wave_inclusion(expected, spread, drawn, count, objective="estimate", floor=FLOOR, certain=0.0)
-
-
-def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, measure: Measure) -> Fit:
-    """The fit to all labels.
+def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, measure: Measure) -> Labelled:
+    """All labels, with the chance that any of the two campaigns drew an item.
 
     losses
         Of the new version on the first items of the top-up: a first part of it, in its random order, is a smaller one.
         Infinite where an item cannot be labelled.
     """
-    model = risk_of(frame)
     known, chance = np.isfinite(losses), carried.chance
+    more = top.items[: len(losses)]
     if known.any():
-        inclusion = _inclusion(model, top.belief, carried, len(top.items)) * (np.count_nonzero(known) / len(top.items))
+        wave = PastWave(RULE, risk_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
+        ((_, inclusion, _),) = replay([wave], carried.drawn())
         chance = 1 - (1 - chance) * (1 - inclusion)
-    items = np.concatenate([carried.items, top.items[: len(losses)][known]])
+    items = np.concatenate([carried.items, more[known]])
     everything = np.concatenate([carried.losses, losses[known]])
-    found = assisted(model, items, everything, chance=chance)
-    sample = Sample(frame.size, items, "model_assisted", PooledDraws(chance), frame=frame)
-    labelled = Labelled(sample, everything, measure.failed(everything), frame.task)
-    return Fit(labelled, model, found, chance, audit=math.nan)
+    sample = Sample(frame.size, items, build_design(DESIGN).estimator, PooledDraws(chance), frame=frame)
+    return Labelled(sample, everything, measure.failed(everything), frame.task)
 
 
 def reuse(
@@ -186,8 +179,8 @@ def reuse(
     carried = Carried(items, truth[items], old_chances(old))
     frame = frame_of(pool)
     top = draw_top_up(frame, carried, round(top_up * len(items)), seed=seed)
-    fit = pooled(frame, carried, top, truth[top.items], measure=pool.measure())
-    return explained(fit, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
+    labelled = pooled(frame, carried, top, truth[top.items], measure=pool.measure())
+    return explained(labelled, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
 
 
 def require_unseen(labels_unseen: bool) -> None:
@@ -206,7 +199,7 @@ def frame_of(pool: Pool) -> Frame:
 
 
 def explained(
-    fit: Fit,
+    labelled: Labelled,
     pool: Pool,
     *,
     seed: int,
@@ -215,27 +208,28 @@ def explained(
     truth: float | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Estimate:
-    """The fit as an estimate of the new version's accuracy, with what it rests on."""
+    """The labels as an estimate of the new version's accuracy, with what it rests on."""
+    found = estimators.estimate(labelled, level=level)
     metric = measure_of(pool.task, "squared").scales[0]
     design = build_design(DESIGN)
     return Estimate(
         metric=metric,
-        value=SCALES[metric].of(fit.value),
-        interval=fit.trusting(level).map(SCALES[metric].of),
-        standard_error=math.sqrt(fit.variance),
-        labels=fit.labels,
-        failures=fit.labelled.failures,
+        value=SCALES[metric].of(found.value),
+        interval=found.interval.map(SCALES[metric].of),
+        standard_error=math.sqrt(found.variance),
+        labels=labelled.labels,
+        failures=labelled.failures,
         population=len(pool),
         task=pool.task,
         design=f"{DESIGN}, {counted(reused, 'label')} re-used",
         design_title=f"{design.title}, after labels of an earlier version",
         paper=design.paper,
         auxiliary="+".join(auxiliary_names(design, pool)) or "none",
-        budget=fit.labels,
+        budget=labelled.labels,
         seed=seed,
-        mean_loss=fit.value,
+        mean_loss=found.value,
         truth=None if truth is None else SCALES[metric].of(truth),
-        guarded=fit.protected(level).map(SCALES[metric].of),
+        beside=None if found.beside is None else found.beside.map(SCALES[metric].of),
         warnings=(*warnings, f"holds only if {pool.name} was neither trained nor tuned on the labels that are re-used"),
         versions=versions(),
     )

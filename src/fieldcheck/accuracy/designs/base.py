@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
@@ -43,6 +44,46 @@ class Design(Protocol):
             May hold more auxiliary variables than this design names (``auxiliaries_of``): it does not look at those.
         """
         ...
+
+
+@runtime_checkable
+class OpenEnded(Design, Protocol):
+    """A design whose campaign may stop on what its labels say.
+
+    endless
+        Whether what it draws first does not depend on the budget: it can go on until it is stopped.
+    """
+
+    endless: ClassVar[bool]
+
+    def open_ended(self, *, careful: bool) -> OpenEnded | None:
+        """The design as a campaign that may stop early; None where these parameters do not allow it.
+
+        careful
+            Stopping will rest on the protected interval.
+        """
+        ...
+
+    def ends(self, most: int) -> list[int]:
+        """Numbers of labels up to which a campaign of at most ``most`` draws alike, whatever comes later."""
+        ...
+
+
+def open_ended(design: Design, *, careful: bool) -> OpenEnded:
+    """The design as a campaign that may stop early; others are refused."""
+    found = design.open_ended(careful=careful) if isinstance(design, OpenEnded) else None
+    if found is None:
+        raise no_looks(f"'{spec(design)}'")
+    return found
+
+
+def no_looks(what: str) -> DesignError:
+    """What to say where labels must not decide when to stop."""
+    return DesignError(
+        f"{what} cannot stop on what it sees",
+        rule="a stop rule needs waves, or srs without replacement",
+        hint="--design waves",
+    )
 
 
 def auxiliary_of(design: Design) -> str:

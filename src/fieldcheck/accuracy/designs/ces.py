@@ -53,7 +53,8 @@ class Ces:
     score
         ``cross-entropy`` between the pool's distribution and the sample's, or ``kl``: the divergence KL(sample‖pool).
     smoothing
-        Pseudo-count added to every section of the sample, so that an empty section has a finite logarithm.
+        Pseudo-count added to every section of the sample, so that an empty section has a finite logarithm. 0.5 was
+        chosen over 0.001 on the six networks of the FSE'19 study; a smaller one draws fewer failures.
     """
 
     name: ClassVar[str] = "ces"

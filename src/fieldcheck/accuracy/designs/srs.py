@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fieldcheck.accuracy.designs.forecast import Scenario
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
+from fieldcheck.numerics.intervals import hypergeometric
 from fieldcheck.numerics.sampling.draws import below, without_replacement
 
 
@@ -27,7 +30,31 @@ class Srs:
     needs: ClassVar[str] = "nothing"
     estimator: ClassVar[str] = "mean"
 
+    endless: ClassVar[bool] = False
+    margins: ClassVar[tuple[float, float, float]] = (0.85, 1.0, 1.1)
+    own_risk: ClassVar[bool] = False
+
     replace: bool = False
+
+    def open_ended(self, *, careful: bool) -> Srs | None:
+        """Any first part of it is a simple random sample, unless items are drawn twice."""
+        return None if self.replace else self
+
+    def ends(self, most: int) -> list[int]:
+        """It is drawn at once: another budget gives other items."""
+        return [most]
+
+    def half_width(self, frame: Frame, scenario: Scenario, *, labels: int, level: float) -> float:
+        """The exact interval at the expected number of failures; between two whole numbers, between theirs."""
+        size = len(scenario.expected)
+        if scenario.task == "regression":
+            total = float(scenario.spread.mean() + scenario.expected.var())
+            return scenario.half_width(total * (1 / labels - 1 / size), labels, level=level)
+        failures = labels * float(scenario.expected.mean())
+        below = math.floor(failures)
+        bounds = [hypergeometric(min(at, labels), labels, size, level=level) for at in (below, below + 1)]
+        first, second = (high - low for low, high in bounds)
+        return (first + (failures - below) * (second - first)) / 2
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         rng = stream(seed, "srs")

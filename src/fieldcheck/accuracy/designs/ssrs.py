@@ -7,12 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from fieldcheck.accuracy.designs.forecast import Scenario
 from fieldcheck.core.draws import StratifiedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
+from fieldcheck.numerics.intervals import stratified_binary
 from fieldcheck.numerics.sampling.allocation import allocate
 from fieldcheck.numerics.sampling.partition import Partition, kmeans
 from fieldcheck.numerics.sampling.stratified import stratified_draw
@@ -35,6 +37,8 @@ class Ssrs:
     paper: ClassVar[str] = "Guerriero et al., DeepSample, ICSE 2024"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "stratified"
+    margins: ClassVar[tuple[float, float, float]] = (0.8, 1.0, 1.3)
+    own_risk: ClassVar[bool] = False
     partitions: ClassVar[bool] = True
 
     auxiliary: str = "confidence"
@@ -43,9 +47,26 @@ class Ssrs:
     def __post_init__(self) -> None:
         check_between(self.name, low=1, high=1000, k=self.k)
 
+    def half_width(self, frame: Frame, scenario: Scenario, *, labels: int, level: float) -> float:
+        """The interval at the expected number of failures in each stratum, with the labels that it gets."""
+        draws = self.draw(frame, None, budget=labels, seed=0).drawn_as(StratifiedDraws)
+        sizes, counts = draws.sizes, np.bincount(draws.stratum, minlength=len(draws.sizes))
+        strata, expected = self._strata(frame, labels), scenario.expected
+        if scenario.task == "regression":
+            within = np.array([scenario.spread[group].mean() + expected[group].var() for group in strata.members])
+            variance = float(((sizes / sizes.sum()) ** 2 * (1 / counts - 1 / sizes)) @ within)
+            return scenario.half_width(variance, labels, level=level)
+        means = np.array([expected[group].mean() for group in strata.members])
+        low, high = stratified_binary(sizes, counts, means * counts, level=level)
+        return (high - low) / 2
+
+    def _strata(self, frame: Frame, budget: int) -> Partition:
+        k = min(self.k, budget)
+        return frame.memo(("kmeans", self.auxiliary, k), lambda: kmeans(frame.chi(self.auxiliary), k))
+
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         k = min(self.k, budget)
-        strata: Partition = frame.memo(("kmeans", self.auxiliary, k), lambda: kmeans(frame.chi(self.auxiliary), k))
+        strata = self._strata(frame, budget)
         wanted = frame.memo(("neyman", self.auxiliary, k), lambda: _neyman(frame.chi(self.auxiliary), strata))
         counts = frame.memo(("ssrs", self.auxiliary, k, budget), lambda: allocate(budget, strata.sizes, wanted))
         items, stratum = stratified_draw(strata, counts, stream(seed, "ssrs"))

@@ -6,7 +6,7 @@ from fieldcheck.accuracy.estimators.adaptive import Adaptive
 from fieldcheck.accuracy.estimators.base import Estimator, MeanLoss
 from fieldcheck.accuracy.estimators.hansen_hurwitz import HansenHurwitz
 from fieldcheck.accuracy.estimators.mean import Mean
-from fieldcheck.accuracy.estimators.model_assisted import Fit, ModelAssisted
+from fieldcheck.accuracy.estimators.model_assisted import ModelAssisted
 from fieldcheck.accuracy.estimators.representative import Representative
 from fieldcheck.accuracy.estimators.rhc import RaoHartleyCochran
 from fieldcheck.accuracy.estimators.stratified import Stratified
@@ -15,7 +15,6 @@ from fieldcheck.core.sample import Labelled
 
 __all__ = [
     "Adaptive",
-    "Fit",
     "HansenHurwitz",
     "Mean",
     "ModelAssisted",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
 from fieldcheck.core.draws import Draws
-from fieldcheck.core.interval import Interval
-from fieldcheck.core.sample import Labelled
+from fieldcheck.core.interval import Interval, protected_of
+from fieldcheck.core.sample import ItemFit, Labelled
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,12 @@ class MeanLoss:
     interval
         The one that the design is made for.
     beside
-        A second one with another promise, if the estimator knows one; ``protected`` or ``if the risk model is right``
-        (their methods say which).
+        A second one with another promise, if the estimator knows one: the ``basis`` of each says which it is.
     audit
         A second estimate of the same, exactly unbiased if the number of labels was fixed beforehand and none was
         skipped; nan if there is none.
+    items
+        What the labels say about every item, if the estimator knows it.
     """
 
     value: float
@@ -35,6 +36,12 @@ class MeanLoss:
     interval: Interval
     beside: Interval | None = None
     audit: float = math.nan
+    items: ItemFit | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def protected(self) -> Interval | None:
+        """The interval that is made to hold also where items that look safe fail, if the estimator knows one."""
+        return protected_of(self.interval, self.beside)
 
 
 @runtime_checkable

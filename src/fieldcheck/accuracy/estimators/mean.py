@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
+
+import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.core.draws import Draws, EqualDraws
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.sample import Labelled
+from fieldcheck.core.sample import ItemFit, Labelled
 from fieldcheck.numerics.intervals import clopper_pearson, hypergeometric, srs_mean
 
 
@@ -22,8 +25,13 @@ class Mean:
     accepts: ClassVar[tuple[type[Draws], ...]] = (EqualDraws,)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
-        replacement = labelled.sample.drawn_as(EqualDraws).replacement
-        return mean_loss(labelled, level=level, population=None if replacement else labelled.sample.population)
+        population = labelled.sample.population
+        if labelled.sample.drawn_as(EqualDraws).replacement:
+            return mean_loss(labelled, level=level, population=None)
+        found = mean_loss(labelled, level=level, population=population)
+        spread, share = float(labelled.losses.var()), len(labelled.sample) / population
+        expected, variance, chance = (np.broadcast_to(one, population) for one in (found.value, spread, share))
+        return replace(found, items=ItemFit(expected, variance, chance))
 
 
 def mean_loss(labelled: Labelled, *, level: float, population: int | None) -> MeanLoss:

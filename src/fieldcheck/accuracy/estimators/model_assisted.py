@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
-from fieldcheck.core.draws import Draws, WaveDraws
+from fieldcheck.core.draws import Draws, PooledDraws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Basis, Interval
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.sample import Labelled
+from fieldcheck.core.sample import ItemFit, Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics.intervals.protected import (
     MeanEvidence,
@@ -24,7 +25,7 @@ from fieldcheck.numerics.intervals.protected import (
 )
 from fieldcheck.numerics.regression.assisted import Assisted, assisted, hit_rate
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
+from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 
 PROTECTED, TRUSTING = "protected", "if the risk model is right"
 """Names of the two intervals."""
@@ -43,14 +44,21 @@ class ModelAssisted:
     """
 
     name: ClassVar[str] = "model_assisted"
-    accepts: ClassVar[tuple[type[Draws], ...]] = (WaveDraws,)
+    accepts: ClassVar[tuple[type[Draws], ...]] = (WaveDraws, PooledDraws)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
         fit = Fit.of(labelled)
         both = [fit.trusting(level), fit.protected(level)]
         if isinstance(labelled.sample.draws, WaveDraws) and labelled.sample.draws.objective == "protected":
             both.reverse()
-        return MeanLoss(value=fit.value, variance=fit.variance, interval=both[0], beside=both[1], audit=fit.audit)
+        return MeanLoss(
+            value=fit.value,
+            variance=fit.variance,
+            interval=both[0],
+            beside=both[1],
+            audit=fit.audit,
+            items=ItemFit(fit.expected, fit.spread(), fit.chance, fit.optimism()),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +75,7 @@ class Fit:
     model: RiskModel
     found: Assisted
     chance: FloatArray
-    audit: float
+    audit: float = math.nan
 
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
@@ -76,9 +84,13 @@ class Fit:
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
         items, losses = labelled.sample.items, labelled.losses
-        chance, audit = _waves(labelled, model)
+        if isinstance(labelled.sample.draws, PooledDraws):
+            chance, audit = labelled.sample.draws.chance, math.nan
+        else:
+            chance, audit = _waves(labelled, model)
         found = assisted(model, items, losses, chance=chance)
-        audit = found.value if len(items) == frame.size else audit  # all are known: both are the truth
+        if len(items) == frame.size and not math.isnan(audit):
+            audit = found.value  # all are known: both are the truth
         return cls(labelled, model, found, chance, audit)
 
     @property
@@ -120,6 +132,22 @@ class Fit:
             population=len(self.chance),
         )
 
+    def spread(self) -> FloatArray:
+        """One per item: the variance of its loss, as the model foresees it."""
+        spread = self.model.spread(self.expected)
+        total = float((spread * (1 / self.chance - 1)).sum())
+        if self.model.family == "bernoulli" or total <= 0:
+            return spread
+        # Losses without a limit have a dispersion that the fit took from the labels: it is in what it foresees.
+        return spread * (self.foreseen * len(spread) ** 2 / total)
+
+    def optimism(self) -> float:
+        """By how much the prediction fits the labels that it was made from better than others."""
+        items, losses = self.labelled.sample.items, self.labelled.losses
+        at = self.chance[items]
+        fitted = float(((1 - at) / at**2 * (losses - self.expected[items]) ** 2).sum()) / len(self.expected) ** 2
+        return max(1.0, self.seen / fitted) if fitted > 0 else 1.0
+
     def trusting(self, level: float) -> Interval:
         """The narrower interval."""
         note = "holds if the risk model is about right where few labels were taken"
@@ -134,7 +162,7 @@ class Fit:
 
     def _interval(self, bounds: tuple[float, float], level: float, method: str, *, note: str, basis: Basis) -> Interval:
         if self.labels == len(self.chance):
-            return Interval(self.value, self.value, level, "exact", "every item is labelled")
+            return Interval(self.value, self.value, level, "exact", "every item is labelled", basis=basis)
         return Interval(*bounds, level, "asymptotic", method, note=note, basis=basis)
 
 
@@ -189,29 +217,21 @@ def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
 
 def _replay(labelled: Labelled, model: RiskModel) -> Iterator[Wave]:
     """The waves again, from the coefficients that each was drawn with."""
-    sample = labelled.sample
-    draws = sample.drawn_as(WaveDraws)
-    of_label = draws.wave
-    drawn, known = np.zeros(sample.population, dtype=bool), 0.0
-    for number in range(int(of_label.max()) + 1):
-        here = of_label == number
-        items, losses = sample.items[here], labelled.losses[here]
-        planned = draws.sizes[number]
-        expected = model.expected(model.belief(draws.beliefs[number]))
-        inclusion = wave_inclusion(
-            expected,
-            model.spread(expected),
-            drawn,
-            planned,
-            objective=draws.objective,
-            floor=draws.floors[number],
-            certain=draws.certain,
-        )
+    draws, known = labelled.sample.drawn_as(WaveDraws), 0.0
+    past = (_past(labelled.sample, draws, model, number) for number in range(int(draws.wave.max()) + 1))
+    for number, (wave, inclusion, drawn) in enumerate(replay(past, np.zeros(labelled.sample.population, bool))):
+        losses = labelled.losses[draws.wave == number]
         # Errors have any unit, and before the first label nothing is known about it: then nothing is predicted.
-        blind = labelled.task == "regression" and not np.any(of_label < number)
-        # What was labelled of a wave, in its random order, is a smaller wave.
-        share = len(items) / planned
-        yield Wave(items, losses, drawn.copy(), known, expected * (not blind), inclusion * share)
-        drawn[items] = True
-        drawn[draws.lost[draws.lost_wave == number]] = True
+        blind = labelled.task == "regression" and not np.any(draws.wave < number)
+        yield Wave(wave.labelled, losses, drawn, known, wave.prospect.expected * (not blind), inclusion)
         known += float(losses.sum())
+
+
+def _past(sample: Sample, draws: WaveDraws, model: RiskModel, number: int) -> PastWave:
+    return PastWave(
+        WaveRule(draws.objective, draws.floors[number], draws.certain),
+        model.prospect(model.belief(draws.beliefs[number])),
+        draws.sizes[number],
+        sample.items[draws.wave == number],
+        draws.lost[draws.lost_wave == number],
+    )

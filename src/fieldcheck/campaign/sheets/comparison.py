@@ -10,7 +10,7 @@ from fieldcheck.accuracy.assessment.labelled import Sheet, without_label
 from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.disagreements import FLOOR, Contest, Drawn, draw
+from fieldcheck.accuracy.comparison.disagreements import RULE, Contest, Drawn, draw
 from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError, SampleError
@@ -147,9 +147,9 @@ def _sample(contest: Contest, drawn: Drawn) -> Sample:
             wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
             sizes=drawn.sizes,
             beliefs=drawn.beliefs,
-            objective="estimate",
-            floors=(FLOOR,) * len(drawn.sizes),
-            certain=0.0,
+            objective=RULE.objective,
+            floors=(RULE.floor,) * len(drawn.sizes),
+            certain=RULE.certain,
         ),
         complete=drawn.complete,
     )

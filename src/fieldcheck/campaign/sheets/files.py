@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
-import os
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +20,8 @@ from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
 from fieldcheck.core.label import Label
 from fieldcheck.core.pool.column import value_at
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.files.text import long_cells
+from fieldcheck.files.text import long_cells, open_text
+from fieldcheck.files.whole import write_text
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -73,8 +72,8 @@ def write_sheet(
         cells = [name, *predicted, *(value_at(pool.columns[column], item) for column in extra), answer]
         own = [said.get(name, {}).get(column, "") for column in added]
         writer.writerow([harmless(cell) for cell in (*cells, *own)])
-    _replace(sidecar(path), json.dumps(sheet.as_record()))
-    _replace(path, text.getvalue())
+    write_text(sidecar(path), json.dumps(sheet.as_record()))
+    write_text(path, text.getvalue())
 
 
 def harmless(cell: object) -> object:
@@ -91,25 +90,6 @@ def harmless(cell: object) -> object:
 def meant(text: str) -> str:
     """The inverse of ``harmless``."""
     return text[1:] if text[:1] == "'" and harmless(text[1:]) == text else text
-
-
-def _replace(path: Path, text: str) -> None:
-    beside = path.with_name(path.name + ".part")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="")
-        os.replace(beside, path)
-    except OSError as error:
-        _forget(beside)
-        raise SampleError(
-            f"{path}: cannot be written ({error.strerror})",
-            rule="the folder must exist and be writable",
-            hint="--out with another place",
-        ) from None
-
-
-def _forget(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -271,19 +251,8 @@ def _cells(path: Path, reader: Reader) -> Iterator[Row]:
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        raise LabelError(f"{path}: not found", hint="the path of the filled-in sheet") from None
-    except UnicodeDecodeError as error:
-        raise LabelError(
-            f"{path}: byte {error.start} is not UTF-8",
-            rule="a sheet is saved as CSV in UTF-8",
-            hint="in a spreadsheet: save as, CSV UTF-8",
-        ) from None
-    except OSError as error:
-        raise LabelError(f"{path}: cannot be read ({error.strerror})", rule="a sheet is a CSV file") from None
+    with open_text(path, None, LabelError) as stream:
+        return stream.read()
 
 
 def _delimiter(text: str) -> str:

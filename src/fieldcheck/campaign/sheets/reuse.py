@@ -14,7 +14,7 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.comparison.reuse import (
     DESIGN,
-    FLOOR,
+    RULE,
     Carried,
     TopUp,
     draw_top_up,
@@ -75,9 +75,9 @@ class Reused:
             wave=np.zeros(len(top.items), dtype=np.int64),
             sizes=(len(top.items),),
             beliefs=(top.belief.as_row(),),
-            objective="estimate",
-            floors=(FLOOR,),
-            certain=0.0,
+            objective=RULE.objective,
+            floors=(RULE.floor,),
+            certain=RULE.certain,
             before=self.carried.items,
         )
         return Sheet(
@@ -111,9 +111,9 @@ class Reused:
             known = self.pool.losses_of(answers or {}, top.ids)
             losses = known[: _before_gap(known)]
             notes += _left(losses, len(top.ids))
-        fit = pooled(frame, self.carried, drawn, losses, measure=self.pool.measure())
+        labelled = pooled(frame, self.carried, drawn, losses, measure=self.pool.measure())
         reused = len(self.carried.items)
-        return explained(fit, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
+        return explained(labelled, self.pool, seed=seed, level=level, reused=reused, warnings=notes)
 
     def _drawn(self, top: Sheet) -> TopUp:
         draws = top.sample.draws

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fieldcheck.campaign.stores.backup import back_up
 from fieldcheck.campaign.stores.base import Store
+from fieldcheck.campaign.stores.chain import fingerprint
 from fieldcheck.campaign.stores.postgres import PostgresStore
 from fieldcheck.campaign.stores.sqlite import SqliteStore
 from fieldcheck.core.errors import StoreError
 from fieldcheck.core.registry import Registry
 
-__all__ = ["SqliteStore", "is_address", "open_store", "registry"]
+__all__ = ["SqliteStore", "back_up", "fingerprint", "is_address", "open_store", "registry"]
 
 
 registry: Registry[Store] = Registry(

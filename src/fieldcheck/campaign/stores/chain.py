@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fieldcheck.campaign.stores.base import EVENT_KINDS, Event
-from fieldcheck.core.errors import StoreError
+from fieldcheck.core.errors import DamageError, StoreError
 
 COLUMNS = ("number", "key", "kind", "item", "annotator", "at", "data", "digest")
 """Of the table of events, in this order."""
@@ -36,6 +36,14 @@ def linked(events: Iterable[Event], after: Link, *, place: str) -> list[tuple[Ev
         after = Link(numbered.number, row["digest"])
         found.append((numbered, row))
     return found
+
+
+def fingerprint(events: Iterable[Event]) -> str:
+    """Of all events together, made anew: the same on every machine, and for every copy."""
+    link = Link()
+    for _, row in linked(events, link, place=""):
+        link = Link(row["number"], row["digest"])
+    return link.digest
 
 
 def checked(rows: Iterable[Row], after: Link, *, place: str) -> tuple[list[Event], Link]:
@@ -102,8 +110,8 @@ def seal(link: Link, text: str) -> str:
     return hashlib.sha256(f"{link.number}\0{link.digest}\0{text}".encode()).hexdigest()
 
 
-def _damaged(place: str, number: int, what: str) -> StoreError:
-    return StoreError(
+def _damaged(place: str, number: int, what: str) -> DamageError:
+    return DamageError(
         f"{place}: event {number} is damaged: {what}",
         rule="events are only added; each carries a fingerprint of all before it",
         hint="restore the last backup of the campaign",

@@ -14,7 +14,7 @@ from fieldcheck.campaign.stores.base import Event
 from fieldcheck.campaign.stores.chain import Row
 from fieldcheck.campaign.stores.table import EventTable
 from fieldcheck.campaign.stores.whereabouts import Whereabouts, rescue_places, whereabouts
-from fieldcheck.core.errors import StoreError
+from fieldcheck.core.errors import DamageError, StoreError
 
 T = TypeVar("T")
 
@@ -267,11 +267,12 @@ class SqliteStore(EventTable):
         except sqlite3.Error as error:
             raise self._in_words(error) from error
         except UnicodeDecodeError as error:
-            raise StoreError(f"{self.place}: damaged", hint="restore the last backup of the campaign") from error
+            raise DamageError(f"{self.place}: damaged", hint="restore the last backup of the campaign") from error
 
     def _in_words(self, error: sqlite3.Error) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        return self._explained(PROBLEMS.get(code, (str(error), "", "")))
+        found = self._explained(PROBLEMS.get(code, (str(error), "", "")))
+        return DamageError(found.problem, rule=found.rule, hint=found.hint) if code in DAMAGED else found
 
     def _explained(self, words: tuple[str, str, str]) -> StoreError:
         problem, rule, hint = words
@@ -333,3 +334,6 @@ PROBLEMS = {
     sqlite3.SQLITE_ERROR: ("damaged: its tables are not as they were made", "", "restore the last backup"),
 }
 """By SQLite's code: problem, rule, try."""
+
+
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR)

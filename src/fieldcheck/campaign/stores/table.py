@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from fieldcheck.campaign.stores.base import Bookmark, Event
 from fieldcheck.campaign.stores.chain import Link, Row, checked, event_of, linked, seal
-from fieldcheck.core.errors import StaleError, StoreError
+from fieldcheck.core.errors import DamageError, StaleError, StoreError
 
 T = TypeVar("T")
 
@@ -120,7 +120,7 @@ class EventTable(ABC):
         there = [row[2:] for row in rows if row[2] is not None]
         events, end = checked(there, self._link(after), place=self.place)
         if end != head:
-            raise StoreError(
+            raise DamageError(
                 f"{self.place}: the last events are lost: {end.number} of {head.number} are there",
                 rule="the campaign remembers how many events it has",
                 hint="restore the last backup of the campaign",
@@ -166,7 +166,7 @@ class EventTable(ABC):
         return Link(after, rows[0][-1]) if rows else Link(after)
 
     def _no_head(self) -> StoreError:
-        return StoreError(f"{self.place}: the head of the campaign is lost", hint="restore the last backup")
+        return DamageError(f"{self.place}: the head of the campaign is lost", hint="restore the last backup")
 
     def _went_back(self, number: int, seen: int) -> StoreError:
         return StoreError(

@@ -7,16 +7,13 @@ from typing import Annotated
 import typer
 
 from fieldcheck.cli import options
-from fieldcheck.cli.exit_codes import FAILED, PASSED, UNDECIDED
-from fieldcheck.cli.show import show_json
+from fieldcheck.cli.show import say, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, working
 from fieldcheck.cli.tomography.query import show_answer
-from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.space import Answer
+from fieldcheck.core.interval import Interval
+from fieldcheck.core.requirement import Requirement
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
-
-WORDS = {PASSED: "passed", FAILED: "failed", UNDECIDED: "undecided"}
 
 
 def check(
@@ -32,24 +29,15 @@ def check(
 
     Passed when even the lower bound meets it, failed when not even the upper bound does.
     """
-    if not 0 <= min_robustness <= 1:
-        raise SpaceError(f"--min-robustness {min_robustness:g}", rule="a share, from 0 to 1", hint="0.9")
+    wanted = Requirement("robustness", min_robustness)
     chosen = None if profile is None else Profile.from_file(profile)
     opened = Run.open(run, surrogate=surrogate)
     with working(opened):
         answer = opened.ask(text, profile=chosen, level=level)
-    code = decide(answer, min_robustness)
+    decision = wanted.decide(Interval(answer.low, answer.high, answer.level))
     if as_json:
-        show_json({"verdict": WORDS[code], "min_robustness": min_robustness, **answer.to_dict()})
+        show_json({**decision.to_dict(), **answer.to_dict()})
     else:
-        bound = f"{answer.high:.1%} at most" if code == FAILED else f"{answer.low:.1%} at least"
-        print(f"{WORDS[code]}: {bound}, wanted {min_robustness:.1%}")
+        say(decision.sentence())
         show_answer(answer)
-    raise typer.Exit(code)
-
-
-def decide(answer: Answer, wanted: float) -> int:
-    """The exit code: what the interval allows to say."""
-    if answer.low >= wanted:
-        return PASSED
-    return FAILED if answer.high < wanted else UNDECIDED
+    raise typer.Exit(decision.exit_code)

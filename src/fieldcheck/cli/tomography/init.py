@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fieldcheck.cli.show import say
 from fieldcheck.tomography.setup.template import template
 
 
@@ -15,4 +16,4 @@ def init(
     ] = "digits",
 ) -> None:
     """Print a commented space file for a family of perturbations: fieldcheck tomography init > space.toml."""
-    print(template(family), end="")
+    say(template(family), end="")

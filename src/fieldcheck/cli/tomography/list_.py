@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json, show_table
+from fieldcheck.cli.show import say, show_json, show_table
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.core.registry import Registry
@@ -44,8 +44,8 @@ def list_(
         columns = [key for key in COLUMNS if any(row[key] for row in rows)]
         cells = tuple(tuple(row[key] for key in columns) for row in rows)
         show_table(Table(name, name.capitalize(), tuple(columns), cells))
-        print()
-    print("parameters go after a colon, as in brightness:scale=cifar or pairs:share=0.05")
+        say()
+    say("parameters go after a colon, as in brightness:scale=cifar or pairs:share=0.05")
 
 
 def _described(registry: Registry[Any]) -> list[dict[str, str]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from fieldcheck.cli.show import console
 from fieldcheck.core.space import Condition
 from fieldcheck.core.words import percent
 from fieldcheck.tomography.answers.run import Run
@@ -37,7 +37,7 @@ ProfileFile = Annotated[
 def working(run: Run) -> Iterator[None]:
     """Say on a terminal what takes a while: before the first answer the surrogate is fitted."""
     quicker = "; --surrogate logistic is quicker" if run.surrogate == "auto" else ""
-    with Console(stderr=True).status(f"fitting {run.surrogate} to {len(run.outcomes):,} outcomes{quicker}"):
+    with console(stderr=True).status(f"fitting {run.surrogate} to {len(run.outcomes):,} outcomes{quicker}"):
         yield
 
 

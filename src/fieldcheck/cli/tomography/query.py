@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-from rich.console import Console
-
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_facts, show_json
+from fieldcheck.cli.show import console_for_lines, show_facts, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, band, working
 from fieldcheck.core.space import Answer
 from fieldcheck.core.words import counted, percent
@@ -36,7 +34,7 @@ def query(
 
 def show_answer(answer: Answer) -> None:
     """The number first, then what it rests on."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = console_for_lines()
     span = f"[{percent(answer.low)}, {percent(answer.high)}]"
     console.print(
         f"robustness {percent(answer.robustness)}, {answer.level:.0%} interval {span}", style="bold", markup=False

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, show_json, show_table, tell
+from fieldcheck.cli.show import progress, say, show_json, show_table, tell
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.tomography.answers.run import Run, measure
@@ -163,15 +163,15 @@ def _doubt(run: Run) -> None:
 
 
 def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
-    print(
+    say(
         f"{summary['inferences']:,} inferences in {summary['tests_measured']:,} of {summary['tests']:,} tests, in {out}"
     )
     for sentence in run.ending.sentences() if run.ending is not None else ():
-        print(sentence)
+        say(sentence)
     rows = tuple((order, share) for order, share in summary["by_order"].items())
     show_table(Table("run/orders", "Right answers", ("order", "measured"), rows))
     _doubt(run)
     share = summary["model_share_of_cpu"]
     if share is not None and not math.isnan(share):
-        print(f"the model took {share:.0%} of the time, perturbing the rest")
-    print(f"next: fieldcheck tomography query {out} 'order <= 2'; fieldcheck tomography worst {out}")
+        say(f"the model took {share:.0%} of the time, perturbing the rest")
+    say(f"next: fieldcheck tomography query {out} 'order <= 2'; fieldcheck tomography worst {out}")

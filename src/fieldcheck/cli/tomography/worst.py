@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck.cli import options
-from fieldcheck.cli.show import show_json, show_table
+from fieldcheck.cli.show import say, show_json, show_table
 from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, smallest_of, working
 from fieldcheck.report.tomography_figures import tables
 from fieldcheck.tomography.answers.run import Run
@@ -40,5 +40,5 @@ def worst(
         return
     for table in tables(found):
         show_table(table)
-        print()
-    print(smallest_of(found))
+        say()
+    say(smallest_of(found))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from fieldcheck.core.types import BoolArray, FloatArray
 from fieldcheck.core.words import percent, short
 
 
+@runtime_checkable
 class Measure(Protocol):
     """From what a model said and the truth to a loss, and when an item counts as a failure.
 

@@ -21,7 +21,7 @@ SHAPE = 0.5
 """Shape of the gamma distribution of losses without a limit: that of the square of a normal error."""
 
 
-_TURNS, _CLOSE, _STEP = 60, 1e-9, 2.0
+_TURNS, _CLOSE, _STEP = 120, 1e-9, 2.0
 
 
 class Likelihood(Protocol):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression.modes import SHAPE, Failures, Likelihood, Losses, Modes, Prior, modes
+from fieldcheck.numerics.sampling.wave import Prospect
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -186,6 +187,11 @@ class RiskModel:
             return np.asarray(expected * np.exp(shift))
         odds = special.logit(np.clip(expected, 1e-12, 1 - 1e-12))
         return np.asarray(special.expit(np.round(odds, _DIGITS) + shift))
+
+    def prospect(self, belief: Belief) -> Prospect:
+        """What a wave that is drawn with this belief goes by."""
+        expected = self.expected(belief)
+        return Prospect(expected, self.spread(expected), expected)
 
     def spread(self, expected: FloatArray, *, dispersion: float = 1 / SHAPE) -> FloatArray:
         """Variance of the loss, one per expected loss.

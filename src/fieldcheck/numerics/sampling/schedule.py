@@ -11,6 +11,10 @@ GROWTH = 1.5
 OPEN_GROWTH = 0.25
 
 
+OPEN_FIRST = 40
+"""Labels before the first look of a campaign that may stop after any wave."""
+
+
 def schedule(budget: int) -> list[int]:
     """Sizes of the waves of a known budget: a first one large enough to learn from, then half as many again each time.
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
+from fieldcheck.files.text import open_text
 from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.images import SUFFIXES, Form, ImageFiles, broken, decode
 from fieldcheck.sources.inputs.objects import from_texts
@@ -60,10 +61,8 @@ def from_list(path: Path, wanted: Wanted) -> Inputs:
 
     A relative path starts at the list's folder and may not leave it; an absolute one is taken as the user wrote it.
     """
-    try:
-        lines = path.read_text(encoding=wanted.encoding or "utf-8-sig").splitlines()
-    except (OSError, UnicodeError, LookupError) as error:
-        raise InputsError(f"{path} cannot be read: {error}", rule="a text file", hint="--encoding latin-1") from error
+    with open_text(path, wanted.encoding, InputsError) as stream:
+        lines = stream.read().splitlines()
     if wanted.kind == "text":
         return from_texts(lines, wanted, name=path.stem)
     rows = [line.strip().partition("\t") for line in lines if line.strip()]

@@ -18,6 +18,7 @@ from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.core.pool.column import as_column, value_at
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.parquet import open_parquet
+from fieldcheck.files.text import open_text
 from fieldcheck.sources.cells import MISSING, typed
 from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.options import IDS, LABELS, TEXTS, Wanted, label_in, named, pick
@@ -236,16 +237,15 @@ def from_parquet(path: Path, wanted: Wanted) -> TableInputs:
 
 def from_csv(path: Path, wanted: Wanted) -> TableInputs:
     """A CSV or TSV file, block by block; cells are text until somebody needs numbers."""
-    encoding = wanted.encoding or "utf-8-sig"
     with _reading(path):
-        header, delimiter = _header(path, encoding)
+        header, delimiter = _header(path, wanted.encoding)
     stream = partial(_csv_blocks, path, header, delimiter=delimiter, encoding=wanted.encoding or "utf8")
     return from_stream(stream, wanted, name=path.stem)
 
 
-def _header(path: Path, encoding: str) -> tuple[list[str], str]:
+def _header(path: Path, encoding: str | None) -> tuple[list[str], str]:
     """The names of the columns; the delimiter is a tab for .tsv, else the commoner of comma and semicolon."""
-    with path.open(encoding=encoding, newline="") as file:
+    with open_text(path, encoding, InputsError) as file:
         line = file.readline()
         delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;", key=line.count)
         file.seek(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,19 +18,13 @@ from typing import Any, ClassVar
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import Column
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.files.text import UTF8, reading_text
 from fieldcheck.sources.cells import MISSING, typed
 from fieldcheck.sources.pools.base import Reading
 from fieldcheck.sources.roles import ColumnMap, assign
 
-UTF8 = "utf-8-sig"
-
-
 BLOCK = 1 << 23
 """Bytes that Arrow looks at in one go; a row must fit."""
-
-
-WIDE = (b"\xff\xfe", b"\xfe\xff")
-"""Byte-order marks of UTF-16."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +39,7 @@ class CsvPools:
 
         The delimiter is a tab for .tsv, else a comma or a semicolon, whichever the header has more of.
         """
-        with _decoding(path, encoding):
+        with reading_text(path, encoding, PoolError):
             header, delimiter = _header(path, encoding or UTF8)
             _check_header(path, header)
             table = _table(path, header, delimiter=delimiter, encoding=encoding)
@@ -60,65 +54,13 @@ class CsvPools:
         arrow.write_csv(table, path, write_options=arrow.WriteOptions(delimiter=delimiter))
 
 
-@contextmanager
-def _decoding(path: Path, encoding: str | None) -> Iterator[None]:
-    try:
-        yield
-    except LookupError as error:
-        raise PoolError(
-            f"{path}: no encoding '{encoding}'",
-            rule="an encoding that Python knows",
-            hint="--encoding latin-1",
-        ) from error
-    except UnicodeError as error:
-        raise _undecodable(path, encoding, error) from error
-
-
-def _undecodable(path: Path, encoding: str | None, error: UnicodeError) -> PoolError:
-    where = ""
-    if isinstance(error, UnicodeDecodeError):
-        line, start = _bad_byte(path, encoding or "utf-8", error)
-        where = f": byte {start:,} (line {line:,})"
-    return PoolError(
-        f"{path} is not text in {encoding or 'UTF-8'}{where}",
-        rule="text files are read as UTF-8 unless told otherwise",
-        hint="--encoding latin-1, or whatever the file was written with" if encoding is None else "another --encoding",
-    )
-
-
-def _bad_byte(path: Path, encoding: str, error: UnicodeDecodeError) -> tuple[int, int]:
-    """Line (from 1) and byte (from 0) that cannot be decoded; a stream only knows its own buffer."""
-    content = path.read_bytes()
-    try:
-        content.decode(encoding)
-        start = error.start
-    except UnicodeDecodeError as whole:
-        start = whole.start
-    return content.count(b"\n", 0, start) + 1, start
-
-
 def _header(path: Path, encoding: str) -> tuple[list[str], str]:
-    _check_wide(path, encoding)
     with path.open(encoding=encoding, newline="") as stream:
         line = stream.readline()
         tabs = path.suffix.lower() == ".tsv"
         delimiter = "\t" if tabs else max(",;", key=line.count)
         stream.seek(0)
         return next(filter(None, csv.reader(stream, delimiter=delimiter)), []), delimiter
-
-
-def _check_wide(path: Path, encoding: str) -> None:
-    if encoding != UTF8:
-        return
-    with path.open("rb") as stream:
-        start = stream.read(4096)
-    if start.startswith(WIDE) or b"\0" in start:
-        at = max(start.find(b"\0"), 0)
-        raise PoolError(
-            f"{path} is not text in UTF-8: byte {at:,} (line 1) looks like UTF-16",
-            rule="text files are read as UTF-8 unless told otherwise",
-            hint="--encoding utf-16 (or --encoding latin-1, or whatever the file was written with)",
-        )
 
 
 def _check_header(path: Path, header: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -13,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import numerics
-from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.errors import FieldcheckError, SpaceError
 from fieldcheck.core.space import Space
 from fieldcheck.core.versions import versions
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.npz import read_npz
+from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Storable, Surrogate
 
@@ -64,16 +64,17 @@ def _code() -> str:
 def _read(path: Path, key: str, surrogate: Storable, space: Space) -> FittedSurrogate | None:
     with suppress(SpaceError), decoding(path, SpaceError, rule="a fit that was kept here"):
         numbers = read_npz(path, SpaceError)
-        return surrogate.of_numbers(numbers, space) if str(numbers["key"]) == key else None
+        found = surrogate.of_numbers(numbers, space) if str(numbers["key"]) == key else None
+        return found if found is None or _answers(found, space) else None
     return None
 
 
+def _answers(found: FittedSurrogate, space: Space) -> bool:
+    """Whether a fit that was kept can be asked at all: its arrays may not fit together."""
+    return bool(np.isfinite(found.predict(np.array([0, space.size - 1]))).all())
+
+
 def _write(path: Path, numbers: dict[str, npt.NDArray[Any]]) -> None:
-    """The file is there as a whole or not at all; two who write at once do not mix."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as stream:
-            np.savez(stream, **numbers)  # type: ignore[arg-type]
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+    """Where it cannot be written, it is fitted again next time."""
+    with suppress(OSError, FieldcheckError), whole_file(path) as place, place.open("wb") as stream:
+        np.savez(stream, **numbers)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.npz import open_npz
 from fieldcheck.files.schema import NUMBER, Schema, checked
+from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.answers.ask import ask
 from fieldcheck.tomography.answers.fit_file import fitted
@@ -123,9 +124,8 @@ class Run:
         if self.arrangements is not None:
             columns["arrangement"] = self.arrangements
         target = self.folder / "outcomes.parquet"
-        temporary = target.with_name(".outcomes.part")
-        pq.write_table(pa.table(columns), temporary)
-        temporary.replace(target)
+        with whole_file(target) as place:
+            pq.write_table(pa.table(columns), place)
         return target
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.npz import read_npz
+from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography.plans.base import count_of_order, space_filling
 from fieldcheck.tomography.quality.base import QualityScore
 from fieldcheck.tomography.quality.features import OnnxFeatures, View, hashed_tokens, of_model, pixels
@@ -61,13 +61,11 @@ class Quality:
     def save(self, folder: str | Path) -> Path:
         """Write ``quality.npz`` into the folder of a run, where queries find it."""
         path = Path(folder) / FILE
-        part = path.with_suffix(".part")
-        with part.open("wb") as file:
+        with whole_file(path) as place, place.open("wb") as file:
             np.savez_compressed(
                 file, predicted=self.predicted.astype(np.float32), tests=self.tests, measured=self.measured,
                 score=np.array(self.score), error=np.array(self.error), notes=np.array(self.notes, dtype=np.str_),
             )  # fmt: skip
-        os.replace(part, path)
         return path
 
     @classmethod

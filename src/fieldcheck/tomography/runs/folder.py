@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from fieldcheck.core.types import IntArray
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.npz import open_npz
 from fieldcheck.files.schema import checked
-from fieldcheck.files.whole import sync_folder, write_whole
+from fieldcheck.files.whole import whole_file, write_text
 
 FORMAT = 1
 
@@ -110,7 +109,7 @@ class RunFolder:
         return found
 
     def _write_head(self, head: Mapping[str, Any]) -> None:
-        write_whole(self._head, json.dumps({"format": FORMAT, **head}, indent=1).encode())
+        write_text(self._head, json.dumps({"format": FORMAT, **head}, indent=1))
 
     def _go_on(self, head: Mapping[str, Any], *, resume: bool) -> None:
         if not resume:
@@ -160,13 +159,8 @@ class RunFolder:
         if arrangements is not None:
             columns["arrangements"] = arrangements
         number = len(self.parts())
-        temporary = self.folder / PARTS / f".{number:06d}"
-        with temporary.open("wb") as stream:
+        with whole_file(self.folder / PARTS / f"{number:06d}.npz") as place, place.open("wb") as stream:
             np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(self.folder / PARTS / f"{number:06d}.npz")
-        sync_folder(self.folder / PARTS)
 
     def parts(self) -> list[Path]:
         """The parts that are there, in order."""

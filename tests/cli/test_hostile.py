@@ -1,0 +1,168 @@
+"""Ids, classes, columns, names and titles of an enemy: no terminal obeys them, no page runs them.
+
+Every verb must be tried here, or be named among those that show nothing of others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+import pytest
+
+from fieldcheck.cli.app import app
+from fieldcheck.cli.tomography import tomography
+from fieldcheck.core.words import visible
+
+from .sheets import Done, Run, read, rewrite, write
+
+OBEYED = "\x1b]0;owned\x07\x9b2J\x1bc\x08\x7f\u202e\u2066"
+"""What terminals obey, and we never write: titles, erasing, resetting, deleting, directions of writing."""
+
+
+OBEYED_PIECES = ("\x1b]", "\x07", "\x9b", "\x1bc", "\x08", "\x7f", "\u202e", "\u2066")
+
+
+RUN = "\"'></script></style></title></textarea><fc-evil onfcevil=1>{{7*7}}"
+"""What pages would run, if it ever became a part of them."""
+
+
+EVIL = f"{OBEYED}{RUN}"
+
+
+SHOW_NOTHING = {
+    *("demo", "designs", "recommend", "label", "predict"),
+    *("tomography init", "tomography list", "tomography run", "tomography bench"),
+}
+"""Verbs that show data of their own, or that need a model or a browser; pages are tried in tests/web."""
+
+
+def pool(path: Path, *, shift: int = 0) -> Path:
+    classes = [f"{EVIL}{name}" for name in ("cat", "dog")]
+    rows = [
+        [f"{EVIL}{at}", classes[(at + shift) % 2], 0.5 + at / 120, classes[at % 2 if at % 5 else 0], f"{EVIL}{at % 2}"]
+        for at in range(60)
+    ]
+    return write(path, ["id", "prediction", "confidence", "target", f"{EVIL}part"], rows)
+
+
+def label_all(sheet: str, truth: dict[str, str]) -> None:
+    rows = read(Path(sheet))
+    for row in rows:
+        row["label"] = truth[row["id"].removeprefix("'")]
+    rewrite(Path(sheet), rows)
+
+
+def session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
+    """Every verb on pools of the enemy, with what it said."""
+
+    def do(*words: object, code: int = 0) -> tuple[tuple[object, ...], Done]:
+        done = run(*words)
+        assert done.code == code, (words, done)
+        return words, done
+
+    file, other = pool(Path("pool.csv")), pool(Path("other.csv"), shift=1)
+    truth = {row["id"]: row["target"] for row in read(file)}
+    part = f"{EVIL}part"
+    for json_too in ((), ("--json",)):
+        yield do("assess", file, "--budget", 20, *json_too)
+        yield do("auxiliary", file, *json_too)
+        yield do("plan", file, "--budget", 20, *json_too)
+        yield do("compare", file, other, "--budget", 20, *json_too)
+    for problem in (("--truth", EVIL), ("--auxiliary", EVIL), ("--column", f"id={EVIL}"), ("--design", EVIL)):
+        yield do("assess", file, "--budget", 20, *problem, code=2)
+    yield do("assess", file, "--budget", 20, "--html", "assess.html")
+    yield do("auxiliary", file, "--html", "auxiliary.html")
+    yield do("plan", file, "--budget", 20, "--html", "plan.html")
+    yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs,ssrs", "--html", "bench.html")
+    yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs", "--json", "-")
+    yield do("sample", file, "--out", "sheet.csv", "--budget", 20)
+    yield do("estimate", "sheet.csv", code=2)
+    label_all("sheet.csv", truth)
+    yield do("estimate", "sheet.csv", "--by", part, "--metrics", "f1,confusion", "--html", "sheet.html")
+    yield do("reuse", "sheet.csv", "--pool", other, "--labels-unseen")
+    yield do("start", file, "--campaign", "c.db", "--budget", 20, "--title", EVIL, "--design", "srs")
+    yield do("start", file, "--campaign", "c.db", "--budget", 20, code=2)
+    yield do("next", "c.db", "--out", "next.csv", "--by", "Eva")
+    write(Path("bad.csv"), ["id", "label"], [[f"{EVIL}no", "x"], [f"{EVIL}1", EVIL]])
+    yield do("import", "c.db", "bad.csv", "--by", "Eva", code=2)
+    label_all("next.csv", truth)
+    yield do("import", "c.db", "next.csv", "--by", "Eva")
+    for json_too in ((), ("--json",)):
+        yield do("status", "c.db", *json_too)
+        yield do("estimate", "c.db", "--by", part, "--metrics", "f1,confusion", *json_too)
+        yield do("failures", "c.db", *json_too)
+        yield do("check", "c.db", "--min-accuracy", 0.5, *json_too)
+    yield do("check", "c.db", "--min-accuracy", 0.5, "--junit", "junit.xml")
+    yield do("failures", "c.db", "--out", "failures.csv")
+    yield do("report", "c.db", "--out", "report.html", "--by", part)
+    yield from tomography_session(run)
+
+
+def tomography_session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
+    """A recorded truth whose words are the enemy's."""
+    tests = np.stack(np.unravel_index(np.arange(12), (4, 3)), axis=1)
+    held = np.random.default_rng(1).random((12, 40)) < 0.8
+    np.savez("truth.npz", tests=tests, correct=held, perturbations=np.array(["zoom", "blur"]))
+    Path("space.toml").write_text('surrogate = "logistic"\n[truth]\nfile = "truth.npz"\n[plan]\nkind = "full"\n')
+    assert run("tomography", "run", "space.toml", "--out", "run").code == 0
+    head = json.loads(Path("run/run.json").read_text())
+    head["space"][0]["words"] = {EVIL: [1, 2]}
+    Path("run/run.json").write_text(json.dumps(head))
+    Path("evil.toml").write_text(f"{json.dumps(EVIL)} = [1, 2]\n")
+    for words in (
+        ("query", "run", "zoom >= 1"),
+        ("query", "run", f"zoom = {EVIL}"),
+        ("query", "run", "zoom >= 1", "--profile", "evil.toml"),
+        ("query", "run", "zoom >= 1", "--json"),
+        ("worst", "run"),
+        ("check", "run", "zoom >= 1", "--min-robustness", 0.5),
+        ("report", "run", "--out", "tomography.html"),
+    ):
+        yield ("tomography", *words), run("tomography", *words)
+
+
+def pages() -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in Path().glob("*.html")}
+
+
+class Elements(HTMLParser):
+    """Names of all elements and attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names |= {tag, *(name for name, _ in attrs)}
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_nothing_of_an_enemy_is_obeyed(run: Run, terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    tried = set()
+    for words, done in session(run):
+        verb = " ".join(map(str, words[: 2 if words[0] == "tomography" else 1]))
+        tried.add(verb)
+        assert "unexpected" not in done.err, (words, done.err)
+        is_file = words[:3] == ("failures", "c.db") and not terminal  # a CSV file for a program, not for a person
+        for text in (*(() if is_file else (done.out,)), done.err):
+            assert not any(piece in text for piece in OBEYED_PIECES), (words, text)
+            assert terminal or text == visible(text), (words, text)
+        if "--json" in words and done.code == 0:
+            assert json.loads(done.out)
+    found = pages()
+    assert len(found) >= 7
+    for name, page in found.items():
+        assert not {name for name in Elements(page).names if "evil" in name}, name
+    Xml.parse("junit.xml")  # noqa: S314 -- our own file
+    verbs = {f"tomography {one.name}" for one in tomography.registered_commands} | {
+        str(one.name) for one in app.registered_commands
+    }
+    assert verbs - tried == SHOW_NOTHING

@@ -1,0 +1,102 @@
+"""``kill -9`` on the way of commands that write: nothing is lost, and the next run works."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .sheets import CODE, Run, fill, read, truth_of
+
+MOMENTS = 5
+
+
+def killed(folder: Path, *words: object) -> list[Path]:
+    """Folders: the first of a run that was left alone, then of runs that were killed."""
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("killed.py"), str(MOMENTS), *map(str, words)],
+        cwd=folder,
+        env=os.environ | CODE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [Path(one) for one in json.loads(done.stdout.splitlines()[-1])]
+
+
+@pytest.fixture
+def work(tmp_path: Path, tea: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    tea.rename(folder / "tea.csv")
+    return folder
+
+
+def test_start(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("start", "tea.csv", "--campaign", "c.db", "--budget", 20, "--seed", 5, "--design", "srs")
+    for folder in killed(work, *words):
+        monkeypatch.chdir(folder)
+        if run("status", "c.db").code:
+            assert run(*words).code == 0, folder
+        assert run("status", "c.db", "--json").json["open"] == 20
+
+
+def test_next(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(work)
+    assert run("start", "tea.csv", "--campaign", "c.db", "--budget", 20, "--seed", 5, "--design", "srs").code == 0
+    for folder in killed(work, "next", "c.db", "-n", 20, "--out", "n.csv", "--by", "Eva"):
+        monkeypatch.chdir(folder)
+        done = run("next", "c.db", "-n", 20, "--out", "again.csv", "--by", "Eva")
+        assert done.code == 0, done.err
+        assert len(read(Path("again.csv"))) == 20
+        assert not Path("n.csv").exists() or len(read(Path("n.csv"))) == 20  # whole or not there
+
+
+def test_import(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(work)
+    assert run("start", "tea.csv", "--campaign", "c.db", "--budget", 20, "--seed", 5, "--design", "srs").code == 0
+    assert run("next", "c.db", "-n", 20, "--out", "n.csv").code == 0
+    fill(Path("n.csv"), truth_of(Path("tea.csv")))
+    for folder in killed(work, "import", "c.db", "n.csv"):
+        monkeypatch.chdir(folder)
+        assert run("import", "c.db", "n.csv").code == 0
+        assert run("estimate", "c.db", "--json").json["labels"] == 20
+
+
+def test_bench(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("bench", "tea.csv", "--design", "srs,ssrs", "--budget", "20,40", "--repetitions", 5, "--resume", "journal")
+    results = []
+    for folder in killed(work, *words):
+        monkeypatch.chdir(folder)
+        assert run(*words, "--json", "rows.json").code == 0
+        rows = json.loads(Path("rows.json").read_text())["rows"]
+        results.append([{key: value for key, value in row.items() if key != "cpu_seconds"} for row in rows])
+    assert all(one == results[0] for one in results)
+
+
+def test_two_imports_at_once(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(work)
+    assert run("start", "tea.csv", "--campaign", "c.db", "--budget", 40, "--seed", 5, "--design", "srs").code == 0
+    assert run("next", "c.db", "-n", 40, "--out", "n.csv").code == 0
+    rows = fill(Path("n.csv"), truth_of(Path("tea.csv")))
+    for name, some in (("one.csv", rows[:25]), ("two.csv", rows[15:])):
+        with Path(name).open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, rows[0])
+            writer.writeheader()
+            writer.writerows(some)
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-m", "fieldcheck", "import", "c.db", name], env=os.environ | CODE, stderr=subprocess.PIPE
+        )
+        for name in ("one.csv", "two.csv")
+    ]
+    for one in both:
+        _, said = one.communicate(timeout=300)
+        assert one.returncode == 0, said
+    assert run("estimate", "c.db", "--json").json["labels"] == 40
