@@ -38,7 +38,7 @@ PUBLISHED = dict(zip(NETWORKS, (0.588, 0.655, 0.708, 0.499, 0.380, 0.478), stric
 PUBLISHED_CSS = dict(zip(NETWORKS, (0.379, 0.372, 0.198, 3.263, 3.836, 2.919), strict=True))
 SECTIONS = {"LeNet-1": 4, "LeNet-4": 9, "LeNet-5": 29, "mutant1": 19, "mutant2": 19, "mutant3": 19}
 """Of the authors' code. That it has 29, 9, 4 and 19 is known; which network has which is our reading."""
-PSEUDO_COUNTS = (0.5, 0.001)
+PSEUDO_COUNTS = (0.5, 0.01, 0.001)
 
 
 @dataclass(frozen=True)

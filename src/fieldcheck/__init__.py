@@ -12,7 +12,6 @@ from types import ModuleType as _ModuleType
 
 from fieldcheck.accuracy import designs, estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
-from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.planning import plan
 from fieldcheck.accuracy.assessment.sampling import choose as sample
 from fieldcheck.accuracy.assessment.simulate import assess
@@ -40,7 +39,6 @@ __all__ = [
     "PoolError",
     "Sample",
     "SampleError",
-    "Sheet",
     "assess",
     "compare",
     "designs",

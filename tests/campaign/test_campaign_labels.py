@@ -94,7 +94,7 @@ def test_a_class_that_is_called_skip(tmp_path: Path) -> None:
     assert campaign.skip(second).kind == "skipped"
     for item in rest:
         campaign.tell(item, "go")
-    assert campaign.view.answers()[second] == Missing()
+    assert campaign.view.labels()[second] == Missing()
     assert campaign.estimate().labels == 39
 
 
@@ -482,9 +482,9 @@ def test_true_classes_are_known_unless_somebody_only_said_wrong(tmp_path: Path) 
     campaign = start(tmp_path, animals(), "srs", budget=10)
     (last, *_) = told(campaign, ["right"] * 9 + ["cat"])
     labelled, _ = campaign.view.labelled()
-    found = true_classes_of(labelled, blank(animals()), campaign.view.answers())
+    found = true_classes_of(labelled, blank(animals()), campaign.view.labels())
     assert found is not None
     assert found[0] == prediction(animals(), last)
     campaign.tell(last, "wrong", by="Ann")
     labelled, _ = campaign.view.labelled()
-    assert true_classes_of(labelled, blank(animals()), campaign.view.answers()) is None
+    assert true_classes_of(labelled, blank(animals()), campaign.view.labels()) is None

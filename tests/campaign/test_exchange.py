@@ -18,15 +18,14 @@ from hypothesis import strategies as st
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import csv as label_csv
-from fieldcheck.campaign.exchange import label_studio
+from fieldcheck.campaign.exchange import formats, label_studio
 from fieldcheck.campaign.exchange.base import Fault, LabelLine
 from fieldcheck.campaign.exchange.export import (
+    as_file,
     copy_pictures,
     failures_csv,
     file_name,
     labelling_config,
-    to_label_csv,
-    to_label_tasks,
 )
 from fieldcheck.campaign.exchange.intake import Intake, prepare, take
 from fieldcheck.campaign.exchange.reading import read_lines
@@ -133,7 +132,6 @@ def test_wide_text_is_read_when_it_is_named(tmp_path: Path) -> None:
         (b"id,text\n1,2\n", "no column 'label'"),
         (b"PK\x03\x04rest", "spreadsheet"),
         (b'id,label\n"a,cat\n', "line 2"),
-        (b'{"tasks": []}', "not a list"),
         (b'[{"data": {"id": "a"}}', "not JSON"),
         (b'[{"data": {"id": "a"}} {}]', "comma"),
         (b'[\n{"id": 1},\n{"id" 2}]', "after line 3"),
@@ -462,7 +460,8 @@ def pictures(tmp_path: Path) -> Iterator[Campaign]:
 def test_a_table_to_fill_in_shows_the_items_and_runs_nothing(pictures: Campaign) -> None:
     items = pictures.ask("Ada", n=6)
     rows = {
-        row["id"].removeprefix("'"): row for row in csv.DictReader(io.StringIO(to_label_csv(pictures, items, by="Ada")))
+        row["id"].removeprefix("'"): row
+        for row in csv.DictReader(io.StringIO(as_file("csv", pictures, items, by="Ada")))
     }
     assert list(rows) == items
     assert rows["sub/ü.png"]["file"] == "sub/ü.png"
@@ -470,11 +469,11 @@ def test_a_table_to_fill_in_shows_the_items_and_runs_nothing(pictures: Campaign)
     assert rows["e.png"] | {"label": "", "reason": "", "annotator": "Ada"} == rows["e.png"]
     assert not [cell for row in rows.values() for cell in row.values() if cell[:1] in ("=", "+", "@")]
     assert "prediction" not in rows["e.png"]
-    assert next(csv.DictReader(io.StringIO(to_label_csv(pictures, items, predictions=True))))["prediction"] == "cat"
+    assert next(csv.DictReader(io.StringIO(as_file("csv", pictures, items, predictions=True))))["prediction"] == "cat"
 
 
 def test_a_table_comes_back_as_it_went(pictures: Campaign, tmp_path: Path) -> None:
-    text = to_label_csv(pictures, pictures.ask(n=6))
+    text = as_file("csv", pictures, pictures.ask(n=6))
     rows = list(csv.DictReader(io.StringIO(text)))
     found = take_file(pictures, label_file(tmp_path, *[(row["id"], "dog") for row in rows]))
     assert (len(found.new), found.faulty) == (6, 0)
@@ -484,7 +483,7 @@ def test_a_table_comes_back_as_it_went(pictures: Campaign, tmp_path: Path) -> No
 
 
 def test_tasks_carry_our_id_and_address_pictures(pictures: Campaign) -> None:
-    tasks = json.loads(to_label_tasks(pictures, pictures.ask(n=6), base="https://files/?d="))
+    tasks = json.loads(as_file("label_studio", pictures, pictures.ask(n=6), base="https://files/?d="))
     data = {one["data"]["id"]: one["data"] for one in tasks}
     assert data["sub/ü.png"]["image"] == "https://files/?d=sub/%C3%BC.png"
     assert "image" not in data["../secret.png"]
@@ -529,3 +528,28 @@ def test_where_two_people_are_wanted_a_label_has_a_name(tmp_path: Path) -> None:
         rows = [(name, "cat") for name in campaign.state.items]
         assert prepare(campaign, read_lines(label_file(tmp_path, *rows))).faulty == 4
         assert len(prepare(campaign, read_lines(label_file(tmp_path, *rows)), by="Ada").new) == 4
+
+
+def test_json_lines_there_and_back(tmp_path: Path, pictures: Campaign) -> None:
+    items = pictures.ask("Ada", n=6)
+    text = as_file("jsonl", pictures, items, by="Ada")
+    filled = [json.dumps({**json.loads(line), "label": "cat"}) for line in text.splitlines()]
+    bad = ['{"id": ', "[1]", '{"label": "cat"}', '{"id": "x", "label": ["cat"]}', ""]
+    found = lines_of(written(tmp_path / "labels.jsonl", "\n".join([*filled, *bad]).encode()))
+    assert [(line.item, line.text, line.by) for line in found[:6]] == [(item, "cat", "Ada") for item in items]
+    assert [str(one)[:7] for one in found[6:]] == ["line 7:", "line 8:", "line 9:", "line 10"]
+    assert all(isinstance(one, Fault) for one in found[6:])
+
+
+def test_a_format_of_ones_own_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Pipes:
+        name = "pipes"
+        suffixes = (".pipes",)
+        recognises = staticmethod(lambda start: start.startswith("|"))
+        read = staticmethod(lambda stream, path: (LabelLine("line", *line.strip().split("|")[1:3]) for line in stream))
+        write = staticmethod(lambda items, *, by, base: "".join(f"|{one.item}|\n" for one in items))
+
+    monkeypatch.setitem(formats.registry._entries, "pipes", Pipes)
+    assert formats.format_for(".PIPES") == "pipes"
+    found = lines_of(written(tmp_path / "labels", b"|a|cat\n|b|dog\n"))
+    assert [(line.item, line.text) for line in found] == [("a", "cat"), ("b", "dog")]

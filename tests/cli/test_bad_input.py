@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -28,47 +27,47 @@ def check_refused(done: Done, *words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("assess nowhere.csv", "nowhere.csv"),
-        ("assess .", "folder"),
-        ("assess tea.txt", "suffix"),
-        ("assess empty.csv", "empty"),
-        ("assess header.csv", "no row"),
-        ("assess tea.csv --design sssrs", "ssrs"),
-        ("assess tea.csv --design ssrs:kk=3", "kk=3"),
-        ("assess tea.csv --design ssrs:k", "'k'"),
-        ("assess tea.csv --design ssrs:k=zebra", "zebra"),
-        ("assess tea.csv --design ssrs:k=0", "between"),
-        ("assess tea.csv --design srs:replace=perhaps", "yes or no"),
-        ("assess tea.csv --design deepest:r=1", "uniform"),
-        ("assess tea.csv --design deepest:weights=all", "exceeding or selected"),
-        ("assess tea.csv --design deepest:threshold=high", "mean+sd"),
-        ("assess tea.csv --design css:shares=50/60", "100"),
-        ("assess tea.csv --design ssrs --auxiliary nope --budget 20", "confidence"),
-        ("assess tea.csv --design ssrs --auxiliary kind --budget 20", "kind"),
-        ("assess tea.csv --design ssrs --auxiliary confidence+lsa --budget 20", "several"),
-        ("assess tea.csv --design ces --budget 40", "--activations"),
-        ("assess tea.csv --design ces --budget 40 --activations nowhere.npy", "nowhere.npy"),
-        ("assess tea.csv --design ces --budget 40 --activations tea.csv", "tea.csv"),
-        ("assess tea.csv --design ces --budget 40 --activations short.npy", "(3, 4)"),
-        ("assess tea.csv --design ces --budget 40 --activations flat.npy", "(240,)"),
-        ("assess tea.csv --design ces --budget 40 --activations nan.npy", "nan"),
-        ("assess tea.csv --budget 1", "at least 2"),
-        ("assess tea.csv --budget 0", "at least 2"),
-        ("assess tea.csv --budget 241", "240"),
-        ("assess tea.csv --budget many", "--budget"),
-        ("assess tea.csv --seed -1", "--seed"),
-        ("assess tea.csv --level 2", "--level"),
-        ("assess tea.csv --level nan", "--level"),
-        ("assess tea.csv --budget 20 --metric f1", "accuracy"),
-        ("assess price.csv --budget 20 --metric mae", "rmse"),
-        ("assess price.csv --budget 20 --loss cubic", "squared or absolute"),
-        ("assess tea.csv --budget 20 --truth gold", "target"),
-        ("assess tea.csv --budget 20 --task ranking", "classification or regression"),
-        ("assess tea.csv --budget 20 --column prediction", "ROLE=NAME"),
-        ("assess tea.csv --budget 20 --column guess=kind", "prediction"),
-        ("assess tea.csv --budget 20 --encoding klingon", "klingon"),
-        ("assess tea.csv --budget 20 --html nodir/report.html", "mkdir"),
-        ("assess untrue.csv --budget 10", "truth"),
+        ("simulate nowhere.csv", "nowhere.csv"),
+        ("simulate .", "folder"),
+        ("simulate tea.txt", "suffix"),
+        ("simulate empty.csv", "empty"),
+        ("simulate header.csv", "no row"),
+        ("simulate tea.csv --design sssrs", "ssrs"),
+        ("simulate tea.csv --design ssrs:kk=3", "kk=3"),
+        ("simulate tea.csv --design ssrs:k", "'k'"),
+        ("simulate tea.csv --design ssrs:k=zebra", "zebra"),
+        ("simulate tea.csv --design ssrs:k=0", "between"),
+        ("simulate tea.csv --design srs:replace=perhaps", "yes or no"),
+        ("simulate tea.csv --design deepest:r=1", "uniform"),
+        ("simulate tea.csv --design deepest:weights=all", "exceeding or selected"),
+        ("simulate tea.csv --design deepest:threshold=high", "mean+sd"),
+        ("simulate tea.csv --design css:shares=50/60", "100"),
+        ("simulate tea.csv --design ssrs --auxiliary nope --budget 20", "confidence"),
+        ("simulate tea.csv --design ssrs --auxiliary kind --budget 20", "kind"),
+        ("simulate tea.csv --design ssrs --auxiliary confidence+lsa --budget 20", "several"),
+        ("simulate tea.csv --design ces --budget 40", "--activations"),
+        ("simulate tea.csv --design ces --budget 40 --activations nowhere.npy", "nowhere.npy"),
+        ("simulate tea.csv --design ces --budget 40 --activations tea.csv", "tea.csv"),
+        ("simulate tea.csv --design ces --budget 40 --activations short.npy", "(3, 4)"),
+        ("simulate tea.csv --design ces --budget 40 --activations flat.npy", "(240,)"),
+        ("simulate tea.csv --design ces --budget 40 --activations nan.npy", "nan"),
+        ("simulate tea.csv --budget 1", "at least 2"),
+        ("simulate tea.csv --budget 0", "at least 2"),
+        ("simulate tea.csv --budget 241", "240"),
+        ("simulate tea.csv --budget many", "--budget"),
+        ("simulate tea.csv --seed -1", "--seed"),
+        ("simulate tea.csv --level 2", "--level"),
+        ("simulate tea.csv --level nan", "--level"),
+        ("simulate tea.csv --budget 20 --metric f1", "accuracy"),
+        ("simulate price.csv --budget 20 --metric mae", "rmse"),
+        ("simulate price.csv --budget 20 --loss cubic", "squared or absolute"),
+        ("simulate tea.csv --budget 20 --truth gold", "target"),
+        ("simulate tea.csv --budget 20 --task ranking", "classification or regression"),
+        ("simulate tea.csv --budget 20 --column prediction", "ROLE=NAME"),
+        ("simulate tea.csv --budget 20 --column guess=kind", "prediction"),
+        ("simulate tea.csv --budget 20 --encoding klingon", "klingon"),
+        ("simulate tea.csv --budget 20 --html nodir/report.html", "mkdir"),
+        ("simulate untrue.csv --budget 10", "truth"),
         ("sample tea.csv", "--out"),
         ("sample tea.csv --budget 20 --out nodir/sheet.csv", "nodir"),
         ("sample tea.csv --budget 20 --out tea.csv --force", "pool"),
@@ -115,50 +114,17 @@ def sheet(run: Run, tea: Path, tmp_path: Path) -> Path:
     return path
 
 
-def _record(sheet: Path, **changes: object) -> None:
-    beside = Path(f"{sheet}.fieldcheck.json")
-    beside.write_text(json.dumps({**json.loads(beside.read_text()), **changes}))
-
-
-def _sample(sheet: Path, **changes: object) -> None:
-    record = json.loads(Path(f"{sheet}.fieldcheck.json").read_text())
-    _record(sheet, sample={**record["sample"], **changes})
-
-
 DAMAGES: dict[str, Callable[[Path], object]] = {
-    "missing": lambda sheet: Path(f"{sheet}.fieldcheck.json").unlink(),
-    "truncated": lambda sheet: Path(f"{sheet}.fieldcheck.json").write_text(
-        Path(f"{sheet}.fieldcheck.json").read_text()[:300]
-    ),
-    "empty": lambda sheet: Path(f"{sheet}.fieldcheck.json").write_text(""),
-    "binary": lambda sheet: Path(f"{sheet}.fieldcheck.json").write_bytes(b"\xff\xfe\x00"),
-    "a list": lambda sheet: Path(f"{sheet}.fieldcheck.json").write_text("[1, 2]"),
-    "newer": lambda sheet: _record(sheet, format=99),
-    "no format": lambda sheet: _record(sheet, format=None),
-    "budget": lambda sheet: _record(sheet, budget="lots"),
-    "ids as text": lambda sheet: _record(sheet, ids="cup"),
-    "too few ids": lambda sheet: _record(sheet, ids=["cup_0001"]),
-    "ids as numbers": lambda sheet: _record(sheet, ids=list(range(20))),
-    "predictions": lambda sheet: _record(sheet, predictions=["a"]),
-    "task": lambda sheet: _record(sheet, task="ranking"),
-    "loss": lambda sheet: _record(sheet, loss=7),
-    "design": lambda sheet: _record(sheet, design="nope"),
-    "design as number": lambda sheet: _record(sheet, design=7),
-    "pool": lambda sheet: _record(sheet, pool=[]),
-    "items": lambda sheet: _sample(sheet, items=[10**9] * 20),
-    "items as text": lambda sheet: _sample(sheet, items="all"),
-    "draws": lambda sheet: _sample(sheet, draws={"kind": "StepDraws", "probability": [0.5], "weighted": 0.8}),
-    "draws of no kind": lambda sheet: _sample(sheet, draws={"kind": "NoDraws"}),
-    "draws that lack a field": lambda sheet: _sample(sheet, draws={"kind": "EqualDraws"}),
-    "draws as list": lambda sheet: _sample(sheet, draws=[]),
-    "estimator": lambda sheet: _sample(sheet, estimator="nope"),
+    "missing": lambda campaign: campaign.unlink(),
+    "truncated": lambda campaign: campaign.write_bytes(campaign.read_bytes()[:3000]),
+    "text": lambda campaign: campaign.write_text("[1, 2]"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_sidecar_is_refused(run: Run, sheet: Path, damage: str) -> None:
-    DAMAGES[damage](sheet)
-    check_refused(run("estimate", sheet))
+def test_a_damaged_campaign_of_a_sheet_is_refused(run: Run, sheet: Path, damage: str) -> None:
+    DAMAGES[damage](sheet.with_suffix(".campaign.db"))
+    check_refused(run("estimate", sheet), "sheet.campaign.db")
 
 
 def _change(sheet: Path, **cells: str) -> None:
@@ -172,17 +138,17 @@ def _append(sheet: Path, text: str) -> None:
 
 
 MISTAKES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "unknown id": (lambda sheet: _change(sheet, id="cup_9999"), "'cup_9999' on line 5"),
-    "two labels": (lambda sheet: _append(sheet, f"{read(sheet)[0]['id']},x,other\n"), "on line 22"),
+    "unknown id": (lambda sheet: _change(sheet, id="cup_9999"), "line 5: no item 'cup_9999'"),
+    "two labels": (lambda sheet: _append(sheet, f"{read(sheet)[0]['id']},x,black tea,\n"), "line 22"),
     "no label column": (lambda sheet: rewrite(sheet, [{"id": row["id"]} for row in read(sheet)]), "'label'"),
     "no id column": (lambda sheet: rewrite(sheet, [{"label": "a"}]), "'id'"),
     "ragged": (lambda sheet: _append(sheet, "cup_0001,a,b,c,d\n"), "line 22"),
     "latin-1": (lambda sheet: sheet.write_bytes(sheet.read_text(encoding="utf-8").encode("latin-1")), "UTF-8"),
     "utf-16": (lambda sheet: sheet.write_bytes(sheet.read_text(encoding="utf-8").encode("utf-16")), "UTF-8"),
     "binary": (lambda sheet: sheet.write_bytes(b"id,label\ncup\x00,a\n"), "sheet.csv"),
-    "empty": (lambda sheet: sheet.write_text(""), "nothing"),
+    "empty": (lambda sheet: sheet.write_text(""), "is empty"),
     "gone": (lambda sheet: sheet.unlink(), "not found"),
-    "a folder": (lambda sheet: (sheet.unlink(), sheet.mkdir()), "cannot be read"),
+    "a folder": (lambda sheet: (sheet.unlink(), sheet.mkdir()), "is a folder"),
     "no labels": (lambda sheet: rewrite(sheet, [{**row, "label": " "} for row in read(sheet)]), "no label"),
     "one label": (
         lambda sheet: rewrite(sheet, [{**row, "label": "" if at else "right"} for at, row in enumerate(read(sheet))]),
@@ -203,7 +169,7 @@ def test_a_regression_label_is_a_number(run: Run, price: Path) -> None:
     run("sample", price, "--budget", 20, "--out", "sheet.csv")
     fill(Path("sheet.csv"), truth_of(price))
     _change(Path("sheet.csv"), label="3,5")
-    check_refused(run("estimate", "sheet.csv"), "'3,5'", "line 5", "decimal point")
+    check_refused(run("estimate", "sheet.csv"), "'3,5'", "line 5", "not a number")
 
 
 def test_labels_without_predictions_are_right_or_wrong(run: Run, tmp_path: Path) -> None:
@@ -259,7 +225,7 @@ def test_a_sample_goes_on_with_the_settings_it_began_with(run: Run, tea: Path, s
 
 def test_continuing_without_labels_is_refused(run: Run, tea: Path) -> None:
     run("sample", tea, "--design", "gbs", "--budget", 20, "--out", "sheet.csv")
-    check_refused(run("sample", tea, "--out", "sheet.csv", "--continue"), "no label is filled in")
+    check_refused(run("sample", tea, "--out", "sheet.csv", "--continue"), "no label is filled in", "10 items")
 
 
 @pytest.mark.parametrize("design", ["waves", "srs"])
@@ -276,5 +242,5 @@ def test_items_that_nobody_could_label_are_no_estimate(run: Run, tea: Path, desi
 
 def test_a_sheet_that_is_not_there_is_named_itself(run: Run) -> None:
     done = run("estimate", "nowhere.csv")
-    check_refused(done, "nowhere.csv: not found")
-    assert "json" not in done.err
+    check_refused(done, "nowhere.csv is not found")
+    assert "campaign.db" not in done.err

@@ -53,7 +53,7 @@ def test_a_campaign_ends_where_a_simulation_with_the_same_seed_ends(run: Run, te
     with_auxiliary = () if design == "srs" else ("--auxiliary", "confidence")
     assert start(run, tea, "--design", design, *with_auxiliary).code == 0
     label_all(run, truth_of(tea))
-    simulated = run("assess", tea, "--design", design, *with_auxiliary, "--budget", BUDGET, "--seed", 5, "--json")
+    simulated = run("simulate", tea, "--design", design, *with_auxiliary, "--budget", BUDGET, "--seed", 5, "--json")
     estimated = run("estimate", "c.db", "--json")
     assert {key: estimated.json[key] for key in SAME} == {key: simulated.json[key] for key in SAME}
 
@@ -62,7 +62,7 @@ def test_numbers_too(run: Run, price: Path) -> None:
     assert start(run, price, "--auxiliary", "spread").code == 0
     label_all(run, truth_of(price))
     asked = (price, "--auxiliary", "spread", "--budget", BUDGET, "--seed", 5, "--json")
-    estimated, simulated = run("estimate", "c.db", "--json").json, run("assess", *asked).json
+    estimated, simulated = run("estimate", "c.db", "--json").json, run("simulate", *asked).json
     assert {key: estimated[key] for key in SAME} == {key: simulated[key] for key in SAME}
     rmse = run("estimate", "c.db", "--metric", "rmse", "--json").json["interval"]
     for bound, code in ((rmse["high"] * 1.001, 0), (rmse["low"] * 0.999, 1), ((rmse["low"] + rmse["high"]) / 2, 2)):
@@ -79,7 +79,7 @@ def test_whoever_asks_for_the_mean_absolute_error_is_told_how_to_get_it(run: Run
         ("report", "c.db", "--out", "r.html", "--max-mae", 1),
     ):
         assert "--loss absolute" in run(*words).err
-    assert "--loss squared" in run("assess", price, "--budget", 30, "--loss", "absolute", "--metric", "rmse").err
+    assert "--loss squared" in run("simulate", price, "--budget", 30, "--loss", "absolute", "--metric", "rmse").err
 
 
 def test_a_campaign_is_not_overwritten(run: Run, tea: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def needs(design: str, auxiliary: str) -> list[str]:
 
 def check_same(run: Run, sheet: Path, *assess: object) -> None:
     """The estimate from the sheet is that of the simulated campaign, to the last bit."""
-    estimated, simulated = run("estimate", sheet, "--json"), run("assess", *assess, "--json")
+    estimated, simulated = run("estimate", sheet, "--json"), run("simulate", *assess, "--json")
     assert (estimated.code, simulated.code) == (0, 0), estimated.err + simulated.err
     assert {key: estimated.json[key] for key in SAME} == {key: simulated.json[key] for key in SAME}
 
@@ -93,7 +94,7 @@ def test_an_unfinished_gbs_sheet_says_so(run: Run, tea: Path) -> None:
     fill(Path("sheet.csv"), truth_of(tea))
     run("sample", tea, "-o", "sheet.csv", "--continue")
     fill(Path("sheet.csv"), truth_of(tea))
-    assert "not asked for yet" in " ".join(run("estimate", "sheet.csv", "--json").json["warnings"])
+    assert "not asked for yet: fieldcheck sample" in run("estimate", "sheet.csv", "--json").err
 
 
 def test_continuing_keeps_labels_and_asks_only_for_new_ones(run: Run, tea: Path) -> None:
@@ -111,8 +112,8 @@ def test_continuing_keeps_what_people_wrote_beside_their_labels(run: Run, tea: P
     rewrite(Path("sheet.csv"), [{"who": "Ada", **row, "remark": f"=cup {at}"} for at, row in enumerate(rows)])
     assert run("sample", tea, "-o", "sheet.csv", "--continue").code == 0
     after = read(Path("sheet.csv"))
-    assert list(after[0]) == ["id", "kind", "label", "who", "remark"]
-    assert [row["remark"] for row in after[: len(rows)]] == [f"'=cup {at}" for at in range(len(rows))]
+    assert list(after[0]) == ["who", "id", "kind", "label", "reason", "remark"]
+    assert [row["remark"] for row in after[: len(rows)]] == [f"=cup {at}" for at in range(len(rows))]
     assert {row["who"] for row in after[: len(rows)]} == {"Ada"}
     assert {row["who"] for row in after[len(rows) :]} == {""}
 
@@ -232,7 +233,7 @@ def test_a_pool_with_its_own_label_column_does_not_get_in_the_way(run: Run, tmp_
     rows = ([item, "a", "b" if item % 2 else "", "said"] for item in range(30))
     pool = write(tmp_path / "partly.csv", ["id", "prediction", "Label", "note"], rows)
     run("sample", pool, "--budget", 10, "--out", "sheet.csv")
-    assert list(read(Path("sheet.csv"))[0]) == ["id", "note", "label"]
+    assert list(read(Path("sheet.csv"))[0]) == ["id", "note", "label", "reason"]
     fill(Path("sheet.csv"), {str(item): "a" for item in range(30)})
     assert run("estimate", "sheet.csv", "--json").json["value"] == 1.0
 
@@ -241,15 +242,15 @@ def test_long_documents_are_read_as_they_were_written(run: Run, tmp_path: Path) 
     pool = write(tmp_path / "docs.csv", ["id", "prediction", "text"], ([n, "a", "long " * 40_000] for n in range(4)))
     run("sample", pool, "--budget", 3, "--out", "sheet.csv")
     text = Path("sheet.csv").read_text(encoding="utf-8")
-    Path("sheet.csv").write_text(text.replace("long,\n", "long,a\n"), encoding="utf-8")
+    Path("sheet.csv").write_text(text.replace("long,,\n", "long,a,\n"), encoding="utf-8")
     assert run("estimate", "sheet.csv", "--json").json["labels"] == 3
 
 
 def test_predictions_are_hidden_from_labellers_unless_asked_for(run: Run, tea: Path) -> None:
     run("sample", tea, "--budget", 10, "--out", "hidden.csv")
     run("sample", tea, "--budget", 10, "--out", "shown.csv", "--show-predictions")
-    assert list(read(Path("hidden.csv"))[0]) == ["id", "kind", "label"]
-    assert list(read(Path("shown.csv"))[0]) == ["id", "prediction", "kind", "label"]
+    assert list(read(Path("hidden.csv"))[0]) == ["id", "kind", "label", "reason"]
+    assert list(read(Path("shown.csv"))[0]) == ["id", "prediction", "kind", "label", "reason"]
 
 
 @pytest.mark.parametrize("design", ["srs", "css", "sups", "ssrs:k=3", "2ups", "deepest"])
@@ -287,11 +288,62 @@ def test_a_class_is_spelt_right_or_declared(run: Run, tea: Path) -> None:
     rewrite(Path("sheet.csv"), rows)
     refused = run("estimate", "sheet.csv")
     assert refused.code != 0
-    assert "on line 5 is no class" in refused.err
+    assert "line 5: label 'blak tea'" in refused.err
     assert "black tea" in refused.err
     rows[3]["label"] = "coffee"
     rewrite(Path("sheet.csv"), rows)
     assert "--new-class 'coffee'" in " ".join(run("estimate", "sheet.csv").err.split())
-    declared = run("sample", tea, "--out", "sheet.csv", "--continue", "--new-class", "coffee")
+    declared = run("estimate", "sheet.csv", "--new-class", "coffee")
     assert declared.code == 0, declared.err
     assert run("estimate", "sheet.csv").code == 0
+
+
+def test_what_is_printed_works_when_pasted(run: Run, tmp_path: Path) -> None:
+    """How columns were mapped is remembered; no command has to say it twice."""
+    rows = ([f"k{item}", "ab"[item % 2], (60 + item % 40) / 100] for item in range(80))
+    pool = write(tmp_path / "my export.csv", ["Customer No.", "Predicted Label", "certainty"], rows)
+    mapped = ("-c", "id=Customer No.", "-c", "prediction=Predicted Label", "-c", "confidence=certainty")
+    done = run("sample", pool, *mapped, "--budget", 40, "--out", "a b.csv")
+    assert done.code == 0, done.err
+    labels = {f"k{item}": "ab"[item % 2] for item in range(80)}
+    words = shlex.split(done.out.partition("for further items: ")[2])
+    for _ in range(2):
+        fill(Path("a b.csv"), labels)
+        assert words[:2] == ["fieldcheck", "sample"], done.out
+        done = run(*words[1:])
+        assert done.code == 0, done.err
+        if "then: " in done.out:
+            break
+    fill(Path("a b.csv"), labels)
+    words = shlex.split(done.out.partition("then: ")[2])
+    assert run(*words[1:], "--json").json["value"] > 0.999
+
+
+def test_one_reader_for_sheets_and_campaigns(run: Run, tea: Path) -> None:
+    """All labels agree with the model, half of them as classes, half as right: every way to read them says 100 %."""
+    run("sample", tea, "--design", "srs", "--budget", 40, "--out", "s.csv", "--show-predictions")
+    rows = read(Path("s.csv"))
+    rewrite(Path("s.csv"), [{**row, "label": "right" if at % 2 else row["prediction"]} for at, row in enumerate(rows)])
+    assert run("estimate", "s.csv", "--json").json["value"] == 1.0
+    run("start", tea, "--campaign", "e.db", "--design", "srs", "--budget", 40)
+    assert run("import", "e.db", "s.csv").code == 0
+    assert run("estimate", "e.db", "--json").json["value"] == 1.0
+
+
+def test_a_cleared_cell_takes_the_label_back(run: Run, tea: Path) -> None:
+    run("sample", tea, "--design", "srs", "--budget", 20, "--out", "s.csv")
+    rows = fill(Path("s.csv"), truth_of(tea))
+    assert run("estimate", "s.csv", "--json").json["labels"] == 20
+    rewrite(Path("s.csv"), [*rows[:-1], {**rows[-1], "label": ""}])
+    assert run("estimate", "s.csv", "--json").json["labels"] == 19
+
+
+def test_a_sheet_without_its_campaign(run: Run, tea: Path) -> None:
+    run("sample", tea, "--design", "srs", "--budget", 20, "--out", "s.csv")
+    assert "exists already" in run("sample", tea, "--budget", 20, "--out", "s.csv").err
+    assert run("sample", tea, "--design", "srs", "--budget", 10, "--out", "s.csv", "--force").code == 0
+    assert len(read(Path("s.csv"))) == 10
+    Path("s.campaign.db").unlink()
+    done = run("estimate", "s.csv")
+    assert done.code == 2
+    assert "s.campaign.db: not found" in done.err

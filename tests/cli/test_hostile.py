@@ -69,13 +69,13 @@ def session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
     truth = {row["id"]: row["target"] for row in read(file)}
     part = f"{EVIL}part"
     for json_too in ((), ("--json",)):
-        yield do("assess", file, "--budget", 20, *json_too)
+        yield do("simulate", file, "--budget", 20, *json_too)
         yield do("auxiliary", file, *json_too)
         yield do("plan", file, "--budget", 20, *json_too)
-        yield do("compare", file, other, "--budget", 20, *json_too)
+        yield do("simulate", file, "--against", other, "--budget", 20, *json_too)
     for problem in (("--truth", EVIL), ("--auxiliary", EVIL), ("--column", f"id={EVIL}"), ("--design", EVIL)):
-        yield do("assess", file, "--budget", 20, *problem, code=2)
-    yield do("assess", file, "--budget", 20, "--html", "assess.html")
+        yield do("simulate", file, "--budget", 20, *problem, code=2)
+    yield do("simulate", file, "--budget", 20, "--html", "assess.html")
     yield do("auxiliary", file, "--html", "auxiliary.html")
     yield do("plan", file, "--budget", 20, "--html", "plan.html")
     yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs,ssrs", "--html", "bench.html")
@@ -84,7 +84,14 @@ def session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
     yield do("estimate", "sheet.csv", code=2)
     label_all("sheet.csv", truth)
     yield do("estimate", "sheet.csv", "--by", part, "--metrics", "f1,confusion", "--html", "sheet.html")
-    yield do("reuse", "sheet.csv", "--pool", other, "--labels-unseen")
+    yield do("start", other, "--campaign", "again.db", "--reuse", "sheet.csv", "--labels-unseen")
+    yield do("estimate", "again.db")
+    yield do("start", file, "--campaign", "rivals.db", "--against", other, "--budget", 20)
+    yield do("next", "rivals.db", "--out", "rivals.csv", "--by", "Eva")
+    label_all("rivals.csv", truth)
+    yield do("import", "rivals.db", "rivals.csv", "--by", "Eva")
+    yield do("estimate", "rivals.db")
+    yield do("report", "rivals.db", "--out", "rivals.html")
     yield do("start", file, "--campaign", "c.db", "--budget", 20, "--title", EVIL, "--design", "srs")
     yield do("start", file, "--campaign", "c.db", "--budget", 20, code=2)
     yield do("next", "c.db", "--out", "next.csv", "--by", "Eva")
@@ -100,6 +107,8 @@ def session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
     yield do("check", "c.db", "--min-accuracy", 0.5, "--junit", "junit.xml")
     yield do("failures", "c.db", "--out", "failures.csv")
     yield do("report", "c.db", "--out", "report.html", "--by", part)
+    yield do("backup", "c.db", "--out", "copy.db")
+    yield do("verify", "copy.db")
     yield from tomography_session(run)
 
 

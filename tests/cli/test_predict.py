@@ -56,7 +56,7 @@ def test_from_model_to_assessment(run: Run, digits: Path) -> None:
     assert {"dsa", "lsa"} <= set(pool.columns)
     assert pool.truth_known
     assert np.load(digits / "acts.npy").dtype == np.float16
-    assert run("assess", "pool.parquet", "--design", "ces", "--activations", "acts.npy", "--budget", 30).code == 0
+    assert run("simulate", "pool.parquet", "--design", "ces", "--activations", "acts.npy", "--budget", 30).code == 0
     left = sorted(path.name for path in digits.iterdir())
     assert left == ["acts.npy", "field.npz", "net.onnx", "pool.parquet", "train.npz"]
 

@@ -102,7 +102,7 @@ def test_an_interrupted_bench_stops_at_once_and_goes_on_later(
         assert rows(tmp_path / "rows.json") == rows(tmp_path / "whole.json")
 
 
-@pytest.mark.parametrize("words", ["designs", "designs --json", "assess tea.csv --budget 20", "--version", "bench -h"])
+@pytest.mark.parametrize("words", ["designs", "designs --json", "simulate tea.csv -n 20", "--version", "bench -h"])
 def test_a_closed_pipe_is_not_an_error_to_talk_about(tea: Path, tmp_path: Path, words: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -114,7 +114,7 @@ def test_a_closed_pipe_is_not_an_error_to_talk_about(tea: Path, tmp_path: Path, 
 
 
 def test_bad_input_from_outside(tmp_path: Path) -> None:
-    child = start("assess", "nowhere.csv", folder=tmp_path)
+    child = start("simulate", "nowhere.csv", folder=tmp_path)
     out, err = child.communicate(timeout=PATIENCE)
     assert (child.returncode, out) == (2, "")
     assert err.startswith("PoolError: nowhere.csv")

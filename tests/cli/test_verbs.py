@@ -16,7 +16,7 @@ from fieldcheck.accuracy import designs
 
 from .sheets import CODE, Done, Run, fill, read, rewrite, truth_of
 
-VERBS = ("demo", "designs", "assess", "sample", "estimate", "bench", "recommend")
+VERBS = ("demo", "designs", "simulate", "sample", "estimate", "bench", "recommend")
 ESTIMATE_KEYS = {
     *("metric", "value", "interval", "standard_error", "labels", "failures", "population", "task", "design"),
     *("auxiliary", "paper", "budget", "seed", "truth", "warnings", "versions", "sentence"),
@@ -95,16 +95,16 @@ def test_bench_fits_a_terminal(tea: Path) -> None:
 
 
 def test_an_estimate_fits_a_terminal(tea: Path) -> None:
-    lines = on_a_terminal(80, "assess", tea, "-d", "deepest", "-n", 15)
+    lines = on_a_terminal(80, "simulate", tea, "-d", "deepest", "-n", 15)
     assert max(map(len, lines)) <= 80
     assert "warning: only 15 labels" in " ".join(" ".join(lines).split())
 
 
 def test_assess_as_json(run: Run, tea: Path) -> None:
-    done = run("assess", tea, "-d", "ssrs:k=4", "-a", "lsa", "-n", 40, "-s", 3, "--json")
+    done = run("simulate", tea, "-d", "ssrs:k=4", "-a", "lsa", "-n", 40, "-s", 3, "--json")
     assert (done.code, done.err) == (0, "")
     assert set(done.json) >= ESTIMATE_KEYS
-    assert set(done.json["interval"]) == {"low", "high", "level", "kind", "method", "trusted", "note"}
+    assert set(done.json["interval"]) == {"low", "high", "level", "kind", "basis", "method", "trusted", "note"}
     assert (done.json["design"], done.json["auxiliary"]) == ("ssrs:k=4", "lsa")
     truths = [row == said for row, said in zip(truth_of(tea).values(), _predictions(tea), strict=True)]
     assert done.json["truth"] == pytest.approx(sum(truths) / len(truths), abs=1e-12)
@@ -115,13 +115,13 @@ def _predictions(pool: Path) -> list[str]:
 
 
 def test_assess_for_people_says_the_same(run: Run, tea: Path) -> None:
-    asked = ("assess", tea, "-n", 40)
+    asked = ("simulate", tea, "-n", 40)
     assert run(*asked).out.splitlines()[0] == run(*asked, "--json").json["sentence"]
 
 
 @pytest.mark.parametrize(("metric", "loss"), [("rmse", "squared"), ("mse", "squared"), ("1-mae", "absolute")])
 def test_regression_on_other_scales(run: Run, price: Path, metric: str, loss: str) -> None:
-    asked = ("assess", price, "-n", 40, "--loss", loss, "--json")
+    asked = ("simulate", price, "-n", 40, "--loss", loss, "--json")
     plain, other = run(*asked).json, run(*asked, "--metric", metric).json
     mean_loss = 1 - plain["value"] if loss == "squared" else plain["value"]
     expected = {"rmse": mean_loss**0.5, "mse": mean_loss, "1-mae": 1 - mean_loss}[metric]
@@ -130,13 +130,13 @@ def test_regression_on_other_scales(run: Run, price: Path, metric: str, loss: st
 
 
 def test_a_report_is_written_beside_the_estimate(run: Run, tea: Path) -> None:
-    done = run("assess", tea, "-n", 40, "--html", "report.html", "--json")
+    done = run("simulate", tea, "-n", 40, "--html", "report.html", "--json")
     assert done.json["labels"] == 40
     assert "report.html" in done.err
     assert Path("report.html").read_text(encoding="utf-8").startswith("<!doctype html")
 
 
-@pytest.mark.parametrize("words", ["assess {} -d deepest -n 40 --json", "bench {} -d srs,css -n 20 -r 3 --json -"])
+@pytest.mark.parametrize("words", ["simulate {} -d deepest -n 40 --json", "bench {} -d srs,css -n 20 -r 3 --json -"])
 def test_same_seed_same_output(run: Run, tea: Path, words: str) -> None:
     def call(seed: int) -> object:
         return _timeless(run(*words.format(tea).split(), "--seed", seed))
@@ -229,5 +229,5 @@ def test_recommend_refuses_what_it_does_not_know(run: Run, tea: Path, words: str
 
 def test_a_leaking_auxiliary_variable_is_called_out(run: Run, tea: Path) -> None:
     rewrite(tea, [{**row, "lsa": "9" if row["target"] != row["prediction"] else "1"} for row in read(tea)])
-    done = run("assess", tea, "-d", "ssrs", "-a", "lsa", "-n", 40, "--json")
+    done = run("simulate", tea, "-d", "ssrs", "-a", "lsa", "-n", 40, "--json")
     assert "computed from the labels" in " ".join(done.json["warnings"])

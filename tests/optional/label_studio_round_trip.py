@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.export import labelling_config, to_label_tasks
+from fieldcheck.campaign.exchange.export import as_file, labelling_config
 from fieldcheck.campaign.exchange.intake import prepare, take
 from fieldcheck.campaign.exchange.reading import read_lines
 
@@ -120,7 +120,7 @@ def check(server: Server, folder: Path, kind: str) -> None:
     outcomes = kind == "outcomes"
     interface = labelling_config(campaign, items, predictions=outcomes, outcomes=outcomes)
     project = server.call("/api/projects", {"title": f"round trip {kind}", "label_config": interface})["id"]
-    tasks = json.loads(to_label_tasks(campaign, items, predictions=outcomes))
+    tasks = json.loads(as_file("label_studio", campaign, items, predictions=outcomes))
     server.call(f"/api/projects/{project}/import", tasks)
     given = _annotate(server, project, kind)
     assert len(given) == 12

@@ -13,16 +13,16 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from fieldcheck import sources
-from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
-from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
-from fieldcheck.campaign.creation import all_classes, begin, campaign_design
+from fieldcheck.campaign.creation import Asked, asked_first, begin
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
 from fieldcheck.campaign.people import digest_of, new_token, spelt
 from fieldcheck.campaign.places import file_to_be, place_of, pool_file
 from fieldcheck.campaign.progress import Failure, Progress
+from fieldcheck.campaign.questions import Question
 from fieldcheck.campaign.settings import INTERNAL, Settings
 from fieldcheck.campaign.state import Annotation, ItemState, State
 from fieldcheck.campaign.stores import open_store
@@ -31,6 +31,7 @@ from fieldcheck.campaign.view import CampaignView
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
+from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
@@ -51,11 +52,16 @@ class Campaign:
     """
 
     def __init__(
-        self, store: Store, pool: Pool | str | Path | None = None, *, clock: Callable[[], float] = time.time
+        self,
+        store: Store,
+        asked: Question | Pool | str | Path | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        """``asked`` is the question, or where its pool is now."""
         self._clock = clock
         self.log = EventLog(store)
-        self.view = CampaignView(self.log, pool, clock=clock)
+        self.view = CampaignView(self.log, asked, clock=clock)
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +99,7 @@ class Campaign:
         """Read what happened since, and return the state."""
         return self.log.refresh()
 
-    def estimate(self, *, level: float = 0.95) -> Estimate:
+    def estimate(self, *, level: float = 0.95) -> Estimate | Comparison:
         """What the labels say about the whole pool; ``LabelError`` while there are too few."""
         return self.view.estimate(level=level)
 
@@ -112,6 +118,9 @@ class Campaign:
         pool: Pool | str | Path,
         design: Design | str = "waves",
         *,
+        against: Sequence[Pool | str | Path] = (),
+        reuse: str | Path | None = None,
+        labels_unseen: bool = False,
         objective: str | None = None,
         budget: int | None = None,
         seed: int = 0,
@@ -131,6 +140,13 @@ class Campaign:
 
         storage
             A file, ``postgresql://...``, or a store.
+        against
+            Predictions of other models for the same items: which is better? Without a budget, every wave is looked at
+            until that is decided.
+        reuse, labels_unseen
+            An earlier campaign on the same items: how accurate is this new version, given those labels? It has to be
+            said that the new version was neither trained nor tuned on them. The budget is of further labels, a quarter
+            of the old ones if left out.
         objective
             What waves aim at: ``estimate``, ``balanced`` or ``expose``.
         budget
@@ -150,22 +166,19 @@ class Campaign:
         loaded = pool if isinstance(pool, Pool) else sources.load(pool, **options)
         origin = loaded.origin.file if isinstance(pool, Pool) else pool
         pool_place, items_place = (place_of(one, file_to_be(storage)) for one in (origin, items))
-        chosen = campaign_design(design, auxiliary, objective=objective, budget=budget)
         settings = Settings(
             title=title.strip() or loaded.name,
-            design=spec(chosen),
-            auxiliary=auxiliary_of(chosen),
-            objective=str(getattr(chosen, "objective", "")),
+            design="",
+            auxiliary="",
+            objective="",
             budget=budget,
             seed=seed,
             task=loaded.task,
             loss=loss,
             threshold=loaded.threshold(threshold),
             population=len(loaded),
-            classes=all_classes(loaded, new_classes),
             labels_per_item=labels_per_item,
             lease_seconds=float(lease_seconds),
-            pool_digest=derived.digest(loaded, auxiliary_names(chosen, loaded)),
             pool_options=options,
             versions=versions(),
             pool_file=pool_place.recorded,
@@ -173,12 +186,13 @@ class Campaign:
             items=items_place.recorded,
             items_beside=items_place.beside,
         )
-        loaded.check_budget(settings.most)
-        sample = chosen.draw(frame_for(loaded, chosen, activations), None, budget=settings.most, seed=seed)
+        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations)
+        settings, question = asked_first(settings, loaded, chosen, new_classes, file=file_to_be(storage))
+        sample = question.draw(None)
         store = storage if isinstance(storage, Store) else open_store(storage, create=True)
         with _closed_on_error(store):
-            begin(store, settings, loaded, sample, at=clock())
-            return cls(store, loaded, clock=clock)
+            begin(store, settings, question.pool, sample, at=clock())
+            return cls(store, question, clock=clock)
 
     @classmethod
     def open(
@@ -230,8 +244,7 @@ class Campaign:
     def _ask(self, state: State, by: str, n: int) -> list[str]:
         if state.closed:
             return []
-        while not (chosen := choice(state, by, n, now=self._clock())) and may_draw(state):
-            self.log.append([replace(self.view.next_draw(state), at=self._clock())])
+        while not (chosen := choice(state, by, n, now=self._clock())) and self._draw(state):
             state = self.log.state
         self._lease(chosen, by, now=self._clock())
         return [item.id for item in chosen]
@@ -243,6 +256,29 @@ class Campaign:
         if ending:
             data = {"until": now + lasting}
             self.log.append([Event("leased", new_key(), item=item.id, by=by, at=now, data=data) for item in ending])
+
+    def draw(self) -> bool:
+        """Draw the next items, where the question waits for no more labels; whether there are some."""
+        return self.log.decide(self._draw)
+
+    def _draw(self, state: State) -> bool:
+        if state.closed or not may_draw(state) or self.view.enough(state):
+            return False
+        self.log.append([replace(self.view.next_draw(state), at=self._clock())])
+        return True
+
+    def declare(self, *classes: str) -> None:
+        """Say that labels may name these classes, too, though no model says them."""
+        names = [checked_name(name, "the class") for name in classes]
+
+        def step(state: State) -> None:
+            new = [name for name in names if name not in state.classes]
+            if new:
+                self.log.append([Event("declared", INTERNAL + new_key(), at=self._clock(), data={"classes": new})])
+
+        if self.settings.task == "regression" and names:
+            raise CampaignError("classes for a regression", rule="its labels are numbers", hint="leave them out")
+        self.log.decide(step)
 
     def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
         """Record somebody's label; telling again corrects one's own.
@@ -265,9 +301,17 @@ class Campaign:
 
     def read(self, item: ItemState, text: str) -> Label:
         """What a text says about an item of this campaign; what it cannot mean is refused."""
-        prediction = self.view.prediction_of(item.position)
-        classes = self.settings.classes if prediction is not None else ()
-        return read(text, task=self.settings.task, classes=classes, prediction=prediction, item=item.id)
+        several, known = len(self.view.question.pools) > 1, self.pool.predictions is not None
+        label = read(
+            text,
+            task=self.settings.task,
+            classes=self.state.classes if known else (),
+            prediction=None if several else self.view.prediction_of(item.position),
+            item=item.id,
+        )
+        if several:
+            refuse_outcomes({item.id: label})
+        return label
 
     def tell_all(self, annotations: Sequence[Annotation]) -> list[Event]:
         """Record many labels and skips at once: all of them, or none where one cannot be taken.

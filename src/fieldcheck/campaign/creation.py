@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
 
 from fieldcheck.accuracy.assessment.sampling import build_design
-from fieldcheck.accuracy.designs.base import Design, open_ended
+from fieldcheck.accuracy.comparison.reuse import require_unseen
+from fieldcheck.accuracy.designs.base import Design, auxiliary_of, open_ended, spec
 from fieldcheck.campaign.drawing import drawn_event
-from fieldcheck.campaign.settings import INTERNAL, Settings
+from fieldcheck.campaign.places import place_of
+from fieldcheck.campaign.questions import AccuracyQuestion, ComparisonQuestion, Question, ReuseQuestion, earlier
+from fieldcheck.campaign.settings import INTERNAL, Other, Settings
+from fieldcheck.campaign.stores import is_address
 from fieldcheck.campaign.stores.base import Event, Store
 from fieldcheck.core.errors import BudgetError, CampaignError, DesignError, StaleError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
+from fieldcheck.sources import load
 
 
 def campaign_design(
@@ -44,11 +53,76 @@ def _without_budget(design: Design) -> Design:
     return open_ended(design, careful=False)
 
 
-def all_classes(pool: Pool, more: Sequence[str]) -> tuple[str, ...]:
-    """Those of the pool, then further ones."""
-    if more and pool.task == "regression":
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a campaign is to ask; see ``Campaign.create``."""
+
+    against: Sequence[Pool | str | Path]
+    reuse: str | Path | None
+    labels_unseen: bool
+    design: Design | str
+    auxiliary: str | None
+    objective: str | None
+    activations: npt.NDArray[Any] | None
+
+
+def asked_first(
+    settings: Settings, pool: Pool, asked: Asked, new_classes: Sequence[str], *, file: Path | None
+) -> tuple[Settings, Question]:
+    """The question, and the settings as it wants them."""
+    question, others = _question(settings, pool, asked, file)
+    design = question.design
+    whole = replace(
+        settings,
+        design=spec(design),
+        auxiliary=auxiliary_of(design),
+        objective=str(getattr(design, "objective", "")),
+        classes=all_classes(question.pools, new_classes),
+        pool_digest=question.digest(),
+        question=question.name,
+        others=others,
+    )
+    return whole, question
+
+
+def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -> tuple[Question, tuple[Other, ...]]:
+    if not (asked.against or asked.reuse):
+        design = campaign_design(asked.design, asked.auxiliary, objective=asked.objective, budget=settings.budget)
+        pool.check_budget(settings.most)
+        return AccuracyQuestion(pool, design, settings, asked.activations), ()
+    _check_alone(asked)
+    if asked.against:
+        rivals = tuple(one if isinstance(one, Pool) else load(one, **settings.pool_options) for one in asked.against)
+        places = [one.origin.file if isinstance(one, Pool) else one for one in asked.against]
+        others = tuple(Other(place_of(place, file)) for place in places)
+        return ComparisonQuestion((pool, *rivals), settings.budget, settings.seed), others
+    place = asked.reuse or ""
+    require_unseen(asked.labels_unseen)
+    old, evidence, number = earlier(place)
+    other = Other(address=str(place), number=number) if is_address(place) else Other(place_of(place, file), "", number)
+    return ReuseQuestion.of(old, evidence, pool, budget=settings.budget, seed=settings.seed), (other,)
+
+
+def _check_alone(asked: Asked) -> None:
+    """A comparison, and a top-up, have a way of their own to draw."""
+    if asked.against and asked.reuse:
+        raise CampaignError(
+            "a comparison that re-uses labels", rule="one question at a time", hint="--against, or --reuse"
+        )
+    if asked.design != "waves" or asked.auxiliary is not None or asked.objective is not None:
+        raise DesignError(
+            "a design, auxiliary variable or objective for this question",
+            rule="a comparison, and re-use, draw in waves by the confidence of the models",
+            hint="leave them out",
+        )
+
+
+def all_classes(pools: Sequence[Pool], more: Sequence[str]) -> tuple[str, ...]:
+    """Those of the pools, then further ones."""
+    if more and pools[0].task == "regression":
         raise CampaignError("classes for a regression", rule="its labels are numbers", hint="leave them out")
-    return tuple(dict.fromkeys((*pool.classes, *(name.strip() for name in more))))
+    own = (name for pool in pools for name in pool.classes)
+    return tuple(dict.fromkeys((*own, *(name.strip() for name in more))))
 
 
 def begin(store: Store, settings: Settings, pool: Pool, sample: Sample, *, at: float) -> None:

@@ -13,9 +13,9 @@ from fieldcheck.campaign.state import Draw, State
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.draws import draws_from, joined
 from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.label import Missing, as_record
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
-from fieldcheck.core.types import FloatArray
 
 
 def sample_of(draws: tuple[Draw, ...], population: int) -> Sample:
@@ -31,15 +31,12 @@ def sample_of(draws: tuple[Draw, ...], population: int) -> Sample:
     )
 
 
-def drawn_event(
-    sample: Sample,
-    pool: Pool,
-    *,
-    before: Sample | None = None,
-    state: State | None = None,
-    losses: FloatArray | None = None,
-) -> Event:
-    """What the design added to the sample before, and the losses it had seen (one per item of the pool, or None)."""
+def drawn_event(sample: Sample, pool: Pool, *, before: Sample | None = None, state: State | None = None) -> Event:
+    """What the question added to the sample before, and what people had said by then.
+
+    state
+        After which it was drawn; None at the start.
+    """
     start = 0 if before is None else len(before)
     _check_same_start(sample, before)
     known = {} if state is None else state.items
@@ -51,7 +48,7 @@ def drawn_event(
         data={
             "ids": list(fresh),
             "positions": list(fresh.values()),
-            "seen": {} if losses is None or state is None else _newly_seen(state, losses),
+            "seen": {} if state is None else _newly_seen(state),
             "sample": _part(sample, start),
         },
     )
@@ -68,9 +65,9 @@ def _check_same_start(sample: Sample, before: Sample | None) -> None:
         )
 
 
-def _newly_seen(state: State, losses: FloatArray) -> dict[str, float | None]:
-    found = {name: float(losses[item.position]) for name, item in state.items.items() if name not in state.seen}
-    return {name: None if np.isinf(loss) else loss for name, loss in found.items() if not np.isnan(loss)}
+def _newly_seen(state: State) -> dict[str, dict[str, Any]]:
+    new = (item for item in state.items.values() if item.id not in state.seen)
+    return {item.id: as_record(item.label or Missing()) for item in new if item.done or item.standing == "disputed"}
 
 
 def _part(sample: Sample, start: int) -> Mapping[str, Any]:

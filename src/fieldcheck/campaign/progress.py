@@ -90,8 +90,8 @@ class Nonresponse:
     if_wrong: Estimate | None
 
 
-def progress_of(state: State, *, failures: int, now: float) -> Progress:
-    """Progress at a moment."""
+def progress_of(state: State, *, failures: int, enough: bool, now: float) -> Progress:
+    """Progress at a moment; ``enough``: the question wants no further items."""
     items = state.items.values()
     standing = Counter(item.standing for item in items)
     return Progress(
@@ -105,7 +105,7 @@ def progress_of(state: State, *, failures: int, now: float) -> Progress:
         flagged=sum(bool(item.flags) for item in items),
         budget=state.settings.budget,
         failures=failures,
-        complete=state.complete and all(item.done for item in items),
+        complete=(state.complete or enough) and all(item.done for item in items),
         closed=bool(state.closed),
         annotators=dict(Counter(one.by for item in items for one in item.labels)),
         agreement=agreement(items),

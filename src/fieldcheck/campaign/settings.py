@@ -45,6 +45,21 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Other:
+    """What a question needs beside the pool: the pool of another model, or an earlier campaign.
+
+    place, address
+        Where it is: a file, or the address of a store.
+    number
+        Of the earlier campaign's last event that counts.
+    """
+
+    place: Place = Place()
+    address: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
 class Settings:
     """What a campaign was started with.
 
@@ -66,6 +81,8 @@ class Settings:
         The pool: where it was, where it is as seen from the campaign's file, how to read it, its fingerprint.
     items, items_beside
         Folder of the items' files, likewise; empty where there is none.
+    question, others
+        What it asks, and what that needs beside the pool.
     """
 
     title: str
@@ -88,6 +105,8 @@ class Settings:
     items: str = ""
     items_beside: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    question: str = "accuracy"
+    others: tuple[Other, ...] = ()
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -121,4 +140,5 @@ class Settings:
             )
         known = {name.name for name in fields(cls)}
         given = {name: value for name, value in record.items() if name in known}
-        return cls(**{**given, "classes": tuple(record["classes"])})
+        others = tuple(Other(Place(**one["place"]), one["address"], one["number"]) for one in record.get("others", ()))
+        return cls(**{**given, "classes": tuple(record["classes"]), "others": others})

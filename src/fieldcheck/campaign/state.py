@@ -223,13 +223,15 @@ class State:
     changed
         Of the last event that may change the estimate.
     seen
-        By id, the losses that the design had seen at the last draw; infinite where there is no label to be had.
+        By id, the labels that the design had seen at the last draw.
     names
         Of the people who did something, in order of time.
     closed
         Number of the event that closed it; 0 while it is open.
     pools
         Where the pool was moved to, in order of time.
+    declared
+        Classes that were declared since the start.
     invited
         By name, the fingerprint of the token in a person's link; empty where it was revoked.
     """
@@ -239,11 +241,17 @@ class State:
     changed: int
     items: Items
     draws: tuple[Draw, ...] = ()
-    seen: Mapping[str, float] = field(default_factory=dict)
+    seen: Mapping[str, Label] = field(default_factory=dict)
     closed: int = 0
     names: tuple[str, ...] = ()
     pools: tuple[Place, ...] = ()
+    declared: tuple[str, ...] = ()
     invited: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """All that a label may name."""
+        return tuple(dict.fromkeys((*self.settings.classes, *self.declared)))
 
     def person(self, name: str) -> str:
         """A name as it was spelt first."""
@@ -276,6 +284,7 @@ class _Folding:
         self.state, self.items, self.seen = state, _ItemsOnTheWay(state.items), state.seen
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
+        self.declared = state.declared
         self.invited = state.invited
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
@@ -285,6 +294,7 @@ class _Folding:
             "skipped": self.skipped,
             "flagged": self.flagged,
             "retracted": self.retracted,
+            "declared": self.declare,
             "moved": self.moved,
             "invited": self.invite,
             "closed": self.close,
@@ -309,13 +319,14 @@ class _Folding:
             self.closed,
             tuple(self.names),
             self.pools,
+            self.declared,
             self.invited,
         )
 
     def drawn(self, event: Event) -> None:
         for name, position in zip(event.data["ids"], event.data["positions"], strict=True):
             self.items.add(ItemState(name, position))
-        new = {name: float("inf") if loss is None else loss for name, loss in event.data["seen"].items()}
+        new = {name: from_record(label) for name, label in event.data["seen"].items()}
         self.seen = {**self.seen, **new}
         self.draws = (*self.draws, draw_of(event.data["sample"]))
         self.changed = event.number
@@ -351,6 +362,9 @@ class _Folding:
         item = self._item(event)
         self._settle(event, item, _others(item.labels, event.by), _others(item.skips, event.by))
         self.leased(event)
+
+    def declare(self, event: Event) -> None:
+        self.declared = tuple(dict.fromkeys((*self.declared, *event.data["classes"])))
 
     def moved(self, event: Event) -> None:
         self.pools = (*self.pools, Place(event.data["pool_file"], event.data["pool_beside"]))

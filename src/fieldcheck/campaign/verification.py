@@ -12,6 +12,7 @@ from typing import Any
 
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names
 from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.kept_state import as_text
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find_pool
@@ -53,7 +54,7 @@ class Verification:
     events: int
     digest: str
     findings: tuple[Finding, ...]
-    estimate: Estimate | None = None
+    estimate: Estimate | Comparison | None = None
 
     @property
     def holds(self) -> bool:
@@ -102,7 +103,7 @@ def _pool(pool: Pool, state: State) -> Finding:
     return Finding("pool", same, f"{'' if same else 'NOT '}the one that the campaign was started on")
 
 
-def _replay(log: EventLog, pool: Pool, events: Sequence[Event]) -> tuple[list[Finding], Estimate | None]:
+def _replay(log: EventLog, pool: Pool, events: Sequence[Event]) -> tuple[list[Finding], Estimate | Comparison | None]:
     """Draw everything again, as if for the first time, and estimate from that."""
     try:
         again = redrawn(CampaignView(log, pool, clock=time.time), events)
@@ -149,16 +150,20 @@ def _alike(one: Any, other: Any) -> bool:
 
 def _estimate(
     log: EventLog, pool: Pool, events: Sequence[Event], again: Sequence[Event]
-) -> tuple[Finding, Estimate | None]:
+) -> tuple[Finding, Estimate | Comparison | None]:
     views = (CampaignView(log, pool, clock=time.time) for _ in range(2))  # a view remembers what it found
     try:
         stored, fresh = (view.estimate_of(fold(one)) for view, one in zip(views, (events, again), strict=True))
     except LabelError as error:
         return Finding("estimate", None, f"none yet: {error.problem}"), None
-    same = all(map(_alike, _numbers(stored), _numbers(fresh)))
+    same = _alike(_numbers(stored), _numbers(fresh))
     words = fresh.sentence()
     return Finding("estimate", same, words if same else f"NOT the same: {stored.sentence()} Replayed: {words}"), fresh
 
 
-def _numbers(estimate: Estimate) -> tuple[float, ...]:
+def _numbers(estimate: Estimate | Comparison) -> tuple[float, ...]:
+    if isinstance(estimate, Comparison):
+        return tuple(
+            number for one in estimate.differences for number in (one.value, one.interval.low, one.interval.high)
+        )
     return estimate.value, estimate.interval.low, estimate.interval.high, float(estimate.labels)

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
-from fieldcheck.accuracy.assessment.labelled import Sheet
-from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
-from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
-from fieldcheck.campaign.drawing import drawn_event, sample_of
+from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.items import Content, content_of
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress, progress_of, reasons_of
+from fieldcheck.campaign.questions import LabelEvidence, Question, question_of
+from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, State
 from fieldcheck.campaign.stores.base import Event
-from fieldcheck.core.errors import CampaignError, LabelError
+from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.label import Label, Missing
-from fieldcheck.core.measures import label_losses
-from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.label import Label
+from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 
@@ -38,18 +36,24 @@ class CampaignView:
     settings: Settings
     pool: Pool
 
-    def __init__(self, log: EventLog, pool: Pool | str | Path | None, *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, log: EventLog, asked: Question | Pool | str | Path | None, *, clock: Callable[[], float]
+    ) -> None:
+        """``asked`` is the question, or where its pool is now."""
         self._log, self._clock = log, clock
         self.settings = log.state.settings
-        self.pool = find_pool(log.state, pool, log.file)
-        self._design = self.settings.build()
+        self.question = self._opened(asked) if asked is None or isinstance(asked, Pool | str | Path) else asked
+        self.pool = self.question.pool
         self._check_pool()
-        self._frame = frame_for(self.pool, self._design, None) if self._design.needs == "auxiliary" else None
         self._development = Development()
         self._found: dict[str, tuple[Any, Any]] = {}
 
+    def _opened(self, pool: Pool | str | Path | None) -> Question:
+        found = find_pool(self._log.state, pool, self._log.file)
+        return question_of(self.settings, found, self._log.file)
+
     def _check_pool(self) -> None:
-        if derived.digest(self.pool, auxiliary_names(self._design, self.pool)) != self.settings.pool_digest:
+        if self.question.digest() != self.settings.pool_digest:
             raise CampaignError(
                 f"pool '{self.pool.name}' is not the one that this campaign was started on",
                 rule="the same items, predictions and auxiliary variables",
@@ -59,12 +63,7 @@ class CampaignView:
     @property
     def design(self) -> Design:
         """The technique."""
-        return self._design
-
-    @property
-    def frame(self) -> Frame:
-        """What the technique may look at."""
-        return self._frame or frame_for(self.pool, self._design, None)
+        return self.question.design
 
     @property
     def pool_place(self) -> str:
@@ -79,98 +78,64 @@ class CampaignView:
 
     def content(self, position: int) -> Content:
         """What there is to see of an item of the pool, without what the design looks at."""
-        used = auxiliary_of(self._design).lower().split("+")
+        used = auxiliary_of(self.question.design).lower().split("+")
         return content_of(self.items_folder or "", self.pool, position, hidden=used)
 
     def prediction_of(self, position: int) -> str | float | None:
         """What the model said about an item of the pool; None where only outcomes are known."""
         return self.pool.prediction_at(position)
 
-    def sheet(self) -> Sheet:
-        """The sample so far as a labelling sheet: what slices, metrics and stop rules work on."""
-        return self.sheet_of(self._log.refresh())
+    def labels(self) -> dict[str, Label]:
+        """By id, what is settled: the label that counts, or that there is none."""
+        return dict(self.evidence().labels)
 
-    def sheet_of(self, state: State) -> Sheet:
-        """The sheet of a state."""
-        return self._remembered("sheet", len(state.draws), lambda: self._make_sheet(state))
+    def evidence(self) -> LabelEvidence:
+        """The sample so far, with its labels."""
+        return self._evidence(self._log.refresh())
 
-    def _make_sheet(self, state: State) -> Sheet:
-        positions = [item.position for item in state.items.values()]
-        return Sheet(
-            # Whether more is to come is said by the progress of the campaign, not by each of its estimates.
-            sample=replace(sample_of(state.draws, len(self.pool)), complete=True),
-            design=self._design,
-            budget=self.settings.most,
-            seed=self.settings.seed,
-            task=self.settings.task,
-            loss=self.settings.loss,
-            threshold=self.settings.threshold,
-            ids=tuple(state.items),
-            predictions=None if self.pool.predictions is None else self.pool.predictions_at(positions),
-            classes=self.settings.classes,
-            pool_file=self.pool_place,
-            pool_digest=self.settings.pool_digest,
-            pool_options=self.settings.pool_options,
-            seen=state.seen,
-        )
+    def _evidence(self, state: State) -> LabelEvidence:
+        return self._remembered("evidence", state.changed, lambda: evidence_of(state))
 
     def next_draw(self, state: State) -> Event:
-        """What the design draws after a state; before anything was drawn, its first items."""
-        most, seed = self.settings.most, self.settings.seed
+        """What the question wants to be labelled next, once it has seen the labels of a state."""
         if not state.draws:
-            return drawn_event(self.design.draw(self.frame, None, budget=most, seed=seed), self.pool)
-        sheet = self.sheet_of(state)
-        losses = sheet.history(self.answers_of(state))
-        sample = self.design.draw(self.frame, losses, budget=most, seed=seed)
-        return drawn_event(sample, self.pool, before=sheet.sample, state=state, losses=losses)
+            return drawn_event(self.question.draw(None), self.pool)
+        seen = as_it_was_seen(state)
+        return drawn_event(self.question.draw(seen), self.pool, before=seen.sample, state=state)
 
-    def answers(self) -> dict[str, Label]:
-        """By id, what is settled: the label that counts, or that there is none.
-
-        While people disagree about an item, it has none: that must not keep the others from being counted.
-        """
-        return dict(self.answers_of(self._log.refresh()))
-
-    def answers_of(self, state: State) -> Mapping[str, Label]:
-        """The answers of a state."""
-        return self._remembered("answers", state.changed, lambda: self._make_answers(state))
-
-    def _make_answers(self, state: State) -> Mapping[str, Label]:
-        return {
-            item.id: item.label or Missing(disputed=not item.done)
-            for item in state.items.values()
-            if item.done or item.standing == "disputed"
-        }
+    def enough(self, state: State) -> bool:
+        """Whether the labels answer the question, so that no further items are drawn."""
+        return self._remembered("enough", state.changed, lambda: self.question.enough(self._evidence(state)))
 
     def labelled(self) -> tuple[Labelled, tuple[str, ...]]:
         """The sample with its labels, as far as it can be estimated from, and what to say about the rest."""
-        return self._labelled(self._log.refresh())
+        return self.question.labelled(self.evidence())
 
-    def _labelled(self, state: State) -> tuple[Labelled, tuple[str, ...]]:
-        return self.sheet_of(state).labelled(self.answers_of(state), self._frame)
-
-    def estimate(self, *, level: float = 0.95) -> Estimate:
+    def estimate(self, *, level: float = 0.95) -> Estimate | Comparison:
         """What the labels say about the whole pool; ``LabelError`` while there are too few."""
         state = self._log.refresh()
-        return self._remembered("estimate", (state.changed, level), lambda: self.estimate_of(state, level=level))
+        found: Estimate | Comparison = self._remembered(
+            "estimate", (state.changed, level), lambda: self.estimate_of(state, level=level)
+        )
+        return found
 
-    def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate:
-        """The estimate of a state."""
-        return self.sheet_of(state).estimate(self.answers_of(state), self._frame, level=level)
+    def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate | Comparison:
+        """What the labels of a state say."""
+        return self.question.statement(self._evidence(state), level=level)
 
     def development(self, *, level: float = 0.95, points: int = 60) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
-        state = self._log.refresh()
         try:
-            labelled, _ = self._labelled(state)
-        except LabelError:
+            labelled, _ = self.labelled()
+        except (LabelError, SampleError):
             return []
         return self._development.points(labelled, loss=self.settings.loss, level=level, most=points)
 
     def progress(self) -> Progress:
         """How far it is."""
         state = self._log.refresh()
-        return progress_of(state, failures=len(self._failures(state)), now=self._clock())
+        failures, enough = len(self._failures(state)), self.enough(state)
+        return progress_of(state, failures=failures, enough=enough, now=self._clock())
 
     def failures(self) -> list[Failure]:
         """Items on which the model is wrong, in the order of the design."""
@@ -180,9 +145,10 @@ class CampaignView:
         return self._remembered("failures", state.changed, lambda: self._make_failures(state))
 
     def _make_failures(self, state: State) -> list[Failure]:
-        sheet, items = self.sheet_of(state), list(state.items.values())
-        said = sheet.predictions or (None,) * len(items)
-        failed = sheet.measure.failed(label_losses(sheet.measure, said, [item.label for item in items]))
+        items, settings = list(state.items.values()), self.settings
+        measure = measure_of(settings.task, settings.loss, settings.threshold)
+        said = [self.prediction_of(item.position) for item in items]
+        failed = measure.failed(label_losses(measure, said, [item.label for item in items]))
         return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
     def _failure(self, item: ItemState) -> Failure:
@@ -196,17 +162,22 @@ class CampaignView:
         standing = Counter(item.standing for item in state.items.values())
         if not (standing["skipped"] or standing["disputed"]):
             return None
-        sheet, answers = self.sheet_of(state), self.answers_of(state)
-        whole = sheet.sample.draws.needs_all
-        wrong = None if self.settings.task == "regression" else 1.0
+        evidence, lost = self._evidence(state), self.question.if_lost
+        right = lost(evidence, 0.0, level=level)
+        if right is None:
+            return None
         return Nonresponse(
             count=standing["skipped"] + standing["disputed"],
             disputed=standing["disputed"],
             reasons=reasons_of(state.items.values()),
-            estimate=None if whole else self.estimate(level=level),
-            if_right=sheet.if_lost(answers, self._frame, loss=0.0, level=level),
-            if_wrong=None if wrong is None else sheet.if_lost(answers, self._frame, loss=wrong, level=level),
+            estimate=None if evidence.sample.draws.needs_all else self._answer(level),
+            if_right=right,
+            if_wrong=None if self.settings.task == "regression" else lost(evidence, 1.0, level=level),
         )
+
+    def _answer(self, level: float) -> Estimate | None:
+        found = self.estimate(level=level)
+        return found if isinstance(found, Estimate) else None
 
     def _remembered(self, name: str, key: Any, make: Callable[[], T]) -> T:
         """What was found for the same key last time, or found now."""

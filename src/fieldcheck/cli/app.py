@@ -6,12 +6,10 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck.cli.assess import assess
 from fieldcheck.cli.auxiliary import auxiliary
 from fieldcheck.cli.backup import backup
 from fieldcheck.cli.bench import bench
 from fieldcheck.cli.check import check
-from fieldcheck.cli.compare import compare
 from fieldcheck.cli.demo import demo
 from fieldcheck.cli.designs import designs
 from fieldcheck.cli.estimate import estimate
@@ -24,9 +22,9 @@ from fieldcheck.cli.plan import plan
 from fieldcheck.cli.predict import predict
 from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.report import report
-from fieldcheck.cli.reuse import reuse
 from fieldcheck.cli.sample import sample
 from fieldcheck.cli.show import say
+from fieldcheck.cli.simulate import simulate
 from fieldcheck.cli.start import start
 from fieldcheck.cli.status import status
 from fieldcheck.cli.tomography import tomography
@@ -45,9 +43,9 @@ app = typer.Typer(
 
 
 for verb in (
-    *(demo, predict, auxiliary, designs, plan, assess, sample, estimate),
+    *(demo, predict, auxiliary, designs, plan, simulate, sample, estimate),
     *(start, next_, import_, label, status, backup, verify, failures, report, check),
-    *(compare, reuse, bench, recommend),
+    *(bench, recommend),
 ):
     job = verb if verb in (demo, designs) else reads_files(verb)
     app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(job)

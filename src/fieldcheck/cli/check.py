@@ -11,24 +11,25 @@ import typer
 from fieldcheck import report
 from fieldcheck.accuracy.assessment.requirement import decide, decision_of, too_early
 from fieldcheck.accuracy.assessment.stopping import Certify, judge
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.campaigns import Labels, labels_of
 from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, LabelError
-from fieldcheck.core.requirement import EXIT_CODES, Decision, Requirement, worst
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.requirement import EXIT_CODES, Decided, Decision, Requirement, worst
 
 
 def check(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="A campaign (its file or postgresql:// address), or a filled-in sheet."),
-    ],
+    storage: campaigns.Storage,
     min_accuracy: Annotated[float | None, typer.Option(help="The accuracy must be at least this: 0.95.")] = None,
     max_rmse: Annotated[float | None, typer.Option(help="Regression: the error must be at most this.")] = None,
     max_mse: Annotated[float | None, typer.Option(help="Regression: the error must be at most this.")] = None,
     max_mae: Annotated[
         float | None, typer.Option(help="The same, for a campaign or sample with --loss absolute.")
+    ] = None,
+    best: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="A comparison: this model must be better than all others.")
     ] = None,
     level: options.Level = 0.95,
     protected: Annotated[
@@ -56,20 +57,62 @@ def check(
     Whoever checks again and again until it passes takes --sequential.
     """
     requirements = requirements_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
-    _check_options(requirements, protected=protected, sequential=sequential)
+    if best is None:
+        _check_options(requirements, protected=protected, sequential=sequential)
     options.check_outputs(junit)
     try:
-        with labels_of(file, pool) as labels:
+        with campaigns.open_campaign(storage, pool) as campaign:
+            if best is not None:
+                _check_best(campaign, best, level=level, as_json=as_json)
             decisions = [
-                _decide(labels, wanted, level=level, protected=protected, sequential=sequential)
-                for wanted in requirements
+                _decide(campaign, one, level=level, protected=protected, sequential=sequential) for one in requirements
             ]
     except FieldcheckError as error:
         if junit is not None:
-            report.write_text(junit, report.junit_error(_suite(file), [str(one) for one in requirements], error))
+            names = [str(one) for one in requirements]
+            report.write_text(junit, report.junit_error(_suite(storage), names, error))
         raise
-    _show(decisions, file, junit=junit, as_json=as_json)
+    _show(decisions, storage, junit=junit, as_json=as_json)
     raise typer.Exit(EXIT_CODES[worst(decisions)])
+
+
+def _check_best(campaign: Campaign, name: str, *, level: float, as_json: bool) -> None:
+    """Leave with the decision of a comparison."""
+    try:
+        found = campaign.estimate(level=level)
+    except LabelError as error:
+        _say("undecided", error.problem, as_json=as_json)
+        raise typer.Exit(EXIT_CODES["undecided"]) from None
+    names = (
+        [] if isinstance(found, Estimate) else [one for pair in found.differences for one in (pair.first, pair.second)]
+    )
+    if isinstance(found, Estimate) or name not in names:
+        raise FieldcheckError(
+            f"--best {name}",
+            rule=f"the models of this comparison: {', '.join(dict.fromkeys(names)) or 'there is only one'}",
+            hint="fieldcheck start A.csv --against B.csv, for a comparison",
+        )
+    outcome: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
+    _say(outcome, found.sentence(), as_json=as_json)
+    raise typer.Exit(EXIT_CODES[outcome])
+
+
+def _say(outcome: str, sentence: str, *, as_json: bool) -> None:
+    if as_json:
+        show_json({"decision": outcome, "sentence": sentence})
+    else:
+        say(f"{outcome.upper()}: {sentence}")
+
+
+def _estimate(campaign: Campaign, level: float) -> Estimate:
+    found = campaign.estimate(level=level)
+    if isinstance(found, Estimate):
+        return found
+    raise FieldcheckError(
+        "a requirement of one model, for a comparison of several",
+        rule="a comparison says which one is better",
+        hint=f"--best {found.differences[0].first}",
+    )
 
 
 def requirements_of(**wanted: float | None) -> list[Requirement]:
@@ -88,25 +131,26 @@ def _check_options(requirements: Sequence[Requirement], *, protected: bool, sequ
         )
 
 
-def _decide(labels: Labels, wanted: Requirement, *, level: float, protected: bool, sequential: bool) -> Decision:
+def _decide(campaign: Campaign, wanted: Requirement, *, level: float, protected: bool, sequential: bool) -> Decision:
     try:
         if not sequential:
-            return decide(labels.estimate(level), wanted, protected=protected)
+            return decide(_estimate(campaign, level), wanted, protected=protected)
         certify = Certify(wanted.bound)
-        stop = judge(labels.labelled(), labels.design, certify, budget=labels.budget, seed=labels.seed, level=level)
+        settings, (labelled, _) = campaign.settings, campaign.view.labelled()
+        stop = judge(labelled, campaign.view.design, certify, budget=settings.most, seed=settings.seed, level=level)
         return decision_of(stop, wanted)
     except LabelError as error:
         return too_early(wanted, error.problem)
 
 
-def _show(decisions: Sequence[Decision], file: str, *, junit: Path | None, as_json: bool) -> None:
+def _show(decisions: Sequence[Decision], storage: str, *, junit: Path | None, as_json: bool) -> None:
     if as_json:
         show_json({"decision": worst(decisions), "checks": [one.to_dict() for one in decisions]})
     else:
         for one in decisions:
             say(one.sentence())
     if junit is not None:
-        report.write_text(junit, report.junit_xml(_suite(file), decisions))
+        report.write_text(junit, report.junit_xml(_suite(storage), decisions))
         tell(f"JUnit: {junit}")
 
 

@@ -23,7 +23,7 @@ NEEDS = {
 
 
 NOTE = (
-    "Parameters go after a colon: fieldcheck assess pool.csv --design ssrs:k=8 --auxiliary confidence --budget 200. "
+    "Parameters go after a colon: fieldcheck simulate pool.csv --design ssrs:k=8 --auxiliary confidence --budget 200. "
     "Which one to take: fieldcheck recommend."
 )
 

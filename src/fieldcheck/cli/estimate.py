@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,24 +14,20 @@ from fieldcheck import report
 from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
 from fieldcheck.accuracy.assessment.scores import Metrics
 from fieldcheck.accuracy.assessment.slices import Slices, slices
-from fieldcheck.cli import options
-from fieldcheck.cli.campaigns import Labels, labels_of
-from fieldcheck.cli.show import say, show_estimate, show_json, show_table, tell
+from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.campaign.assignment import may_draw
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.exchange.sheet import is_sheet
+from fieldcheck.cli import campaigns, options
+from fieldcheck.cli.show import say, show_estimate, show_json, show_statement, show_table, tell
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, Matrix, Table
+from fieldcheck.core.words import counted
 
 
 def estimate(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="A campaign (its file or postgresql:// address); or what `fieldcheck sample` wrote, filled in.",
-        ),
-    ],
-    pool: Annotated[
-        Path | None, typer.Option("--pool", help="The pool, where a technique needs it again and it has been moved.")
-    ] = None,
+    storage: campaigns.Storage,
+    pool: campaigns.PoolMoved = None,
     level: options.Level = 0.95,
     metric: Annotated[
         str | None,
@@ -44,16 +41,21 @@ def estimate(
         str | None,
         typer.Option("--metrics", help="Also these, between commas: accuracy, precision, recall, f1, confusion."),
     ] = None,
+    new_classes: options.NewClasses = None,
     html: Annotated[Path | None, typer.Option(help="Also write a report to look at.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Estimate the accuracy of the whole pool from a campaign, or from a filled-in file."""
+    """What the labels say: the accuracy of the whole pool, or which model is better."""
     options.check_outputs(html)
     names = options.split_list(wanted or "")
-    with labels_of(file, pool) as labels:
-        result = labels.estimate(level)
+    with campaigns.open_campaign(storage, pool, new_classes=new_classes or ()) as campaign:
+        result = campaign.estimate(level=level)
+        if isinstance(result, Comparison):
+            _show_comparison(campaign, result, plain=not (by or names or metric or html), as_json=as_json)
+            return
         result = result if metric is None else result.as_metric(metric)
-        parts, more = _detail(labels, by=by or (), names=names, level=level)
+        parts, more = _detail(campaign, by=by or (), names=names, level=level)
+        _tell_further(campaign, storage)
     if as_json:
         show_json(_as_dict(result, parts, more))
     else:
@@ -65,17 +67,35 @@ def estimate(
         tell(f"report: {html}")
 
 
+def _tell_further(campaign: Campaign, storage: str) -> None:
+    """A sheet that is filled in may want further items."""
+    if is_sheet(storage) and may_draw(campaign.state):
+        count = campaign.settings.most - len(campaign.state.items)
+        left = counted(count, "label of the budget is", "labels of the budget are")
+        command = shlex.join(["fieldcheck", "sample", campaign.view.pool_place, "--out", storage, "--continue"])
+        tell(f"note: {left} not asked for yet: {command}")
+
+
+def _show_comparison(campaign: Campaign, result: Comparison, *, plain: bool, as_json: bool) -> None:
+    if not plain:
+        campaign.view.labelled()  # says why there are no parts and metrics
+    if as_json:
+        show_json(result.to_dict())
+    else:
+        show_statement(result)
+
+
 def _detail(
-    labels: Labels, *, by: Sequence[str], names: Sequence[str], level: float
+    campaign: Campaign, *, by: Sequence[str], names: Sequence[str], level: float
 ) -> tuple[list[Slices], Metrics | None]:
     """Slices and metrics, where they are asked for."""
     if not (by or names):
         return [], None
-    labelled, items = labels.labelled(), labels.pool()
-    parts = [slices(labelled, items, column, level=level, loss=labels.loss) for column in by]
+    (labelled, _), items = campaign.view.labelled(), campaign.pool
+    parts = [slices(labelled, items, column, level=level, loss=campaign.settings.loss) for column in by]
     if not names:
         return parts, None
-    truth = None if items.task == "regression" else true_classes_of(labelled, items, labels.answers())
+    truth = None if items.task == "regression" else true_classes_of(labelled, items, campaign.view.labels())
     return parts, metrics(labelled, items, truth, names, level=level)
 
 

@@ -22,7 +22,8 @@ SHOWN = 20
 def import_(
     storage: campaigns.Storage,
     file: Annotated[
-        Path, typer.Argument(metavar="LABELS", help="CSV with the columns id and label, or Label Studio's JSON export.")
+        Path,
+        typer.Argument(metavar="LABELS", help="CSV or JSON lines with id and label, or Label Studio's export."),
     ],
     by: Annotated[
         str,
@@ -39,6 +40,7 @@ def import_(
         bool, typer.Option("--last-wins", help="Two different labels of one person for an item: take the later line.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be taken.")] = False,
+    new_classes: options.NewClasses = None,
     encoding: options.Encoding = None,
     pool: campaigns.PoolMoved = None,
     as_json: options.AsJson = False,
@@ -55,7 +57,7 @@ def import_(
 
     The names of a column 'annotator' count; where it is empty, --by does.
     """
-    with campaigns.open_campaign(storage, pool) as campaign:
+    with campaigns.open_campaign(storage, pool, new_classes=new_classes or ()) as campaign:
         if campaign.refresh().closed:
             raise LabelError("this campaign is closed", rule="nothing is taken any more", hint="start another")
         found = prepare(campaign, read_lines(file, encoding=encoding), by=by, last_wins=last_wins)

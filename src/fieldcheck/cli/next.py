@@ -10,13 +10,8 @@ import typer
 
 from fieldcheck import report
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.export import (
-    LOCAL_FILES,
-    copy_pictures,
-    labelling_config,
-    to_label_csv,
-    to_label_tasks,
-)
+from fieldcheck.campaign.exchange.export import LOCAL_FILES, as_file, copy_pictures, labelling_config
+from fieldcheck.campaign.exchange.formats import format_for
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
@@ -26,7 +21,7 @@ from fieldcheck.core.words import counted
 def next_(
     storage: campaigns.Storage,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="A .csv table to fill in, or .json with tasks for Label Studio.")
+        Path, typer.Option("--out", "-o", help="A .csv table to fill in, .json with tasks for Label Studio, or .jsonl.")
     ],
     number: Annotated[int, typer.Option("-n", "--number", min=1, help="Items at most.")] = 20,
     by: campaigns.Annotator = "",
@@ -53,6 +48,7 @@ def next_(
 
     Where it cannot be said: 'skip' or '?', and why under 'reason'.
     """
+    kind = format_for(out.suffix)
     _check(out, config, asked, force=force)
     outcomes = asked == "right-wrong"
     shown = show_predictions or outcomes
@@ -61,7 +57,8 @@ def next_(
     with campaigns.open_campaign(storage, pool) as campaign:
         items = campaign.ask(by, n=number)
         if items:
-            _write(campaign, items, out, by=by, predictions=shown, base=image_url)
+            text = as_file(kind, campaign, items, by=by, predictions=shown, base=image_url)
+            report.write_text(out, text)
         if items and config is not None:
             report.write_text(config, labelling_config(campaign, items, predictions=shown, outcomes=outcomes))
             tell(f"labelling interface: {config}")
@@ -77,24 +74,12 @@ def _check(out: Path, config: Path | None, asked: str, *, force: bool) -> None:
     tasks = out.suffix.lower() == ".json"
     if asked not in ("classes", "right-wrong"):
         raise FieldcheckError(f"--as {asked}", rule="classes, or right-wrong")
-    if not tasks and out.suffix.lower() not in (".csv", ""):
-        raise FieldcheckError(
-            f"--out {out}", rule=".csv for a table, .json for Label Studio", hint="--out to_label.csv"
-        )
     if config is not None and not tasks:
         raise FieldcheckError("--config without tasks", rule="it belongs to Label Studio", hint="--out tasks.json")
     if out.exists() and not force:
         raise FieldcheckError(
             f"{out} exists already", rule="labels are not overwritten", hint="another --out; --force to overwrite it"
         )
-
-
-def _write(campaign: Campaign, items: list[str], out: Path, *, by: str, predictions: bool, base: str) -> None:
-    if out.suffix.lower() == ".json":
-        text = to_label_tasks(campaign, items, predictions=predictions, base=base)
-    else:
-        text = to_label_csv(campaign, items, by=by, predictions=predictions)
-    report.write_text(out, text)
 
 
 def _what_next(campaign: Campaign, items: list[str], out: Path) -> str:

@@ -132,6 +132,12 @@ def _roles(columns: Sequence[str] | None) -> dict[str, str]:
     return {role.strip().lower(): name for role, _, name in pairs}
 
 
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def load_activations(path: Path | None) -> npt.NDArray[Any] | None:
     """A memory-mapped array; nothing is unpickled."""
     if path is None:

@@ -9,11 +9,9 @@ import typer
 
 from fieldcheck import report
 from fieldcheck.accuracy.assessment.planning import plan as make_plan
-from fieldcheck.campaign.sheets.files import read_answers, read_sheet
-from fieldcheck.cli import options
+from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.estimate import show_noted
 from fieldcheck.cli.show import say, show_json, tell
-from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 
 
@@ -41,7 +39,7 @@ def plan(
     """Forecast the ± of each technique and budget, as a range."""
     options.check_outputs(html)
     items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
-    known = None if labels is None else _labelled(labels, items)
+    known = None if labels is None else _labelled(labels, pool)
     names = options.split_list(designs)
     found = make_plan(items, budget=budget, half_width=half_width, designs=names, level=level, labelled=known)
     for note in items.notes:
@@ -61,9 +59,9 @@ def plan(
         tell(f"report: {html}")
 
 
-def _labelled(path: Path, pool: Pool) -> Labelled:
-    sheet = read_sheet(path)
-    labelled, remarks = sheet.labelled(read_answers(path, sheet), pool)
+def _labelled(path: Path, pool: Path) -> Labelled:
+    with campaigns.open_campaign(str(path), pool) as campaign:
+        labelled, remarks = campaign.view.labelled()
     for text in remarks:
         tell(f"note: {text}")
     return labelled

@@ -201,5 +201,5 @@ def _summary(pool: Pool, out: Path, activations: Path | None) -> dict[str, Any]:
 
 def _what_next(pool: Pool, out: Path) -> str:
     if pool.truth_known:
-        return f"next: fieldcheck auxiliary {out}, fieldcheck assess {out}"
+        return f"next: fieldcheck auxiliary {out}, fieldcheck simulate {out}"
     return f"next: fieldcheck sample {out} --out labels.csv"

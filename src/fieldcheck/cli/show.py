@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Table as RichTable
 
+from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Cell, Table
@@ -82,6 +83,19 @@ def show_estimate(estimate: Estimate) -> None:
     console.print(f"[bold]{escape(fitted(console, estimate.sentence()))}[/bold]")
     show_facts(console, estimate.facts())
     for text in estimate.warnings:
+        console.print(f"  [yellow]warning:[/yellow] {escape(fitted(console, text, indent=11))}")
+
+
+def show_statement(found: Estimate | Comparison) -> None:
+    """The answer of a campaign, whatever it asks."""
+    if isinstance(found, Estimate):
+        show_estimate(found)
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for line in found.sentence().splitlines():
+        console.print(f"[bold]{escape(fitted(console, line))}[/bold]")
+    show_facts(console, found.facts())
+    for text in found.warnings:
         console.print(f"  [yellow]warning:[/yellow] {escape(fitted(console, text, indent=11))}")
 
 

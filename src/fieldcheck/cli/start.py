@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.exchange.sheet import campaign_file, is_sheet, open_sheet
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, tell
+from fieldcheck.core.errors import SampleError
 from fieldcheck.core.words import counted
 
 
@@ -22,6 +25,21 @@ def start(
             "--campaign", help="File to keep it in, or postgresql://user@host/database?campaign=NAME for a team."
         ),
     ],
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="POOL_B", help="Predictions of another model for the same items: which one is better?"),
+    ] = None,
+    reuse: Annotated[
+        str | None,
+        typer.Option(metavar="OLD", help="An earlier campaign or sheet on the same items: its labels count."),
+    ] = None,
+    labels_unseen: Annotated[
+        bool | None,
+        typer.Option(
+            "--labels-unseen/--labels-seen",
+            help="With --reuse: whether this version was kept away from those labels; it has to be said.",
+        ),
+    ] = None,
     objective: Annotated[
         str | None,
         typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
@@ -58,6 +76,9 @@ def start(
         storage,
         pool,
         design,
+        against=against or (),
+        reuse=None if reuse is None else _earlier(reuse),
+        labels_unseen=reuse is not None and _unseen(labels_unseen),
         objective=objective,
         budget=budget,
         seed=seed,
@@ -78,13 +99,41 @@ def start(
         _show(campaign, as_json=as_json)
 
 
+QUESTION = "Was the new version trained or tuned on these labels?"
+
+
+def _earlier(place: str) -> str | Path:
+    """The campaign behind a sheet, with the labels that are filled in; or the campaign itself."""
+    if not is_sheet(place):
+        return place
+    with open_sheet(Path(place)):
+        return campaign_file(Path(place))
+
+
+def _unseen(labels_unseen: bool | None) -> bool:
+    """The answer of the command line, or of the person at the terminal; no answer is no."""
+    if labels_unseen is None and sys.stdin.isatty():
+        labels_unseen = not typer.confirm(QUESTION, err=True)
+    if labels_unseen is False:
+        raise SampleError(
+            "the new version was trained or tuned on these labels",
+            rule="a model is right on labels that it has seen: an estimate from them would be too good",
+            hint="begin a new campaign, on items that it has not seen",
+        )
+    return bool(labels_unseen)
+
+
 def _show(campaign: Campaign, *, as_json: bool) -> None:
     settings, drawn = campaign.settings, len(campaign.state.items)
     if as_json:
         show_json({"campaign": campaign.place, "drawn": drawn, **settings.as_record()})
         return
     several = settings.labels_per_item > 1
-    wanted = "until you stop" if settings.budget is None else counted(settings.budget, "item" if several else "label")
+    wanted = (
+        campaign.view.question.until
+        if settings.budget is None
+        else counted(settings.budget, "item" if several else "label")
+    )
     wanted += f" with {settings.labels_per_item:,} labels each" if several else ""
     pool, chosen = counted(settings.population, "item"), counted(drawn, "is", "are")
     say(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")

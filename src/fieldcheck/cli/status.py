@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.progress import Progress
 from fieldcheck.cli import campaigns, options
@@ -35,7 +36,7 @@ def status(
         console.print(escape(fitted(console, why if found is None else found.sentence())))
 
 
-def so_far(campaign: Campaign, *, level: float) -> tuple[Estimate | None, str]:
+def so_far(campaign: Campaign, *, level: float) -> tuple[Estimate | Comparison | None, str]:
     """The estimate, or why there is none yet."""
     try:
         return campaign.estimate(level=level), ""
@@ -82,7 +83,7 @@ def _begun(campaign: Campaign, progress: Progress) -> str:
     return f"{waiting} {campaign.settings.labels_per_item:,} people" if progress.begun else ""
 
 
-def _as_dict(campaign: Campaign, progress: Progress, found: Estimate | None) -> dict[str, Any]:
+def _as_dict(campaign: Campaign, progress: Progress, found: Estimate | Comparison | None) -> dict[str, Any]:
     settings = campaign.settings
     return {
         "campaign": campaign.place,

@@ -12,6 +12,7 @@ from typing import Any
 from fieldcheck.accuracy.assessment.development import Point
 from fieldcheck.accuracy.assessment.requirement import decide
 from fieldcheck.accuracy.assessment.slices import Slices, slices
+from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.export import content_at
 from fieldcheck.campaign.items import Content
@@ -25,6 +26,7 @@ from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.requirement import Decision, Requirement
 from fieldcheck.core.words import count, counted, percent, short
+from fieldcheck.report import comparison
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
 from fieldcheck.report.page import page
@@ -70,6 +72,8 @@ def campaign_page(
         estimate = campaign.estimate(level=level)
     except LabelError as error:
         return _page_without_estimate(campaign, progress, error)
+    if isinstance(estimate, Comparison):
+        return _comparison_page(campaign, estimate, progress)
     decision = None if requirement is None else decide(estimate, requirement, protected=protected)
     shown = estimate.as_metric(_metric(campaign, requirement))
     return page(
@@ -88,6 +92,18 @@ def campaign_page(
         ],
         facts=facts_of(shown) | _origin(campaign),
         version=estimate.versions.get("fieldcheck", ""),
+    )
+
+
+def _comparison_page(campaign: Campaign, found: Comparison, progress: Progress) -> str:
+    return page(
+        campaign.settings.title,
+        answer=comparison.answer(found),
+        lead=[_where_it_stands(progress, None)],
+        warnings=found.warnings,
+        sections=[comparison.pairs(found), *_people(progress), comparison.again(campaign)],
+        facts=dict(found.facts()) | _origin(campaign),
+        version=found.versions.get("fieldcheck", ""),
     )
 
 
@@ -310,7 +326,12 @@ def _with_words(card: Card, content: Content) -> Card:
 
 def _parts(campaign: Campaign, by: Sequence[str] | None, *, level: float) -> Iterator[Section]:
     wanted = by if by is not None else _by_default(campaign)
-    labelled, _ = campaign.view.labelled()
+    try:
+        labelled, _ = campaign.view.labelled()
+    except SampleError:
+        if by is not None:
+            raise
+        return
     found = list[Slices]()
     for column in wanted:
         try:
@@ -435,7 +456,7 @@ def _origin(campaign: Campaign) -> dict[str, str]:
         "campaign": f"{campaign.place}, {counted(campaign.state.number, 'event')}",
         "pool": campaign.view.pool_place,
         "digest of the pool": settings.pool_digest,
-        "classes": count(len(settings.classes)) if settings.classes else "",
+        "classes": count(len(campaign.state.classes)) if settings.classes else "",
         "labels per item": str(settings.labels_per_item),
         "started with": ", ".join(f"{name} {version}" for name, version in settings.versions.items()),
     }

@@ -46,7 +46,7 @@ class Labelling:
             "campaign": self.name,
             "title": settings.title or pool.name,
             "answers": self.answers,
-            "classes": list(settings.classes) if self.answers == "classes" else [],
+            "classes": list(self.campaign.state.classes) if self.answers == "classes" else [],
             "labels_per_item": settings.labels_per_item,
             "person": person.name,
             "role": person.role,
@@ -146,6 +146,10 @@ def answers_for(campaign: Campaign, wanted: str | None) -> Answers:
         if wanted is not None:
             raise FieldcheckError(f"--as {wanted} for a regression", rule="its labels are numbers", hint="no --as")
         return "number"
+    if wanted == "right-wrong" and len(campaign.view.question.pools) > 1:
+        raise FieldcheckError(
+            "--as right-wrong for several models", rule="a label is to serve all of them", hint="leave out --as"
+        )
     if wanted == "right-wrong" or (wanted is None and not campaign.settings.classes):
         return "right-wrong"
     if wanted in (None, "classes") and campaign.settings.classes:

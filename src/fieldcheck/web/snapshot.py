@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fieldcheck.accuracy.assessment.development import Point
+from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Progress
@@ -74,7 +75,7 @@ def _people(invited: Mapping[str, str], labels: Mapping[str, int]) -> list[dict[
     ]
 
 
-def _estimate(campaign: Campaign) -> tuple[Estimate | None, str]:
+def _estimate(campaign: Campaign) -> tuple[Estimate | Comparison | None, str]:
     try:
         return campaign.estimate(), ""
     except LabelError as error:
@@ -92,8 +93,31 @@ def _too_few(campaign: Campaign) -> str:
     return f"It comes when the first items of the list have labels of {wanted} people."
 
 
-def estimate_json(estimate: Estimate) -> dict[str, Any]:
-    """The estimate as numbers and in the words that every other face uses."""
+def _comparison_json(found: Comparison) -> dict[str, Any]:
+    """The first pair in numbers, all of them in words."""
+    first = found.differences[0]
+    return {
+        "metric": "difference",
+        "what": f"{first.first} against {first.second}" if len(found.differences) == 1 else "comparison so far",
+        "value": finite(first.value),
+        "shown": found.headline(),
+        "low": f"{first.interval.low:+.4f}",
+        "high": f"{first.interval.high:+.4f}",
+        "half": None,
+        "level": f"{first.interval.level:.0%}".replace("%", " %"),
+        "trusted": True,
+        "note": "",
+        "labels": found.labels,
+        "population": found.population,
+        "sentence": found.sentence(),
+        "warnings": [*found.sentence().splitlines(), *found.warnings],
+    }
+
+
+def estimate_json(estimate: Estimate | Comparison) -> dict[str, Any]:
+    """The answer as numbers and in the words that every other face uses."""
+    if isinstance(estimate, Comparison):
+        return _comparison_json(estimate)
     interval = estimate.interval
     bounds = (interval.low, interval.high)
     known = all(map(math.isfinite, bounds))

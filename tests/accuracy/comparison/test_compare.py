@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +9,9 @@ import numpy as np
 import pytest
 
 from fieldcheck import Pool, load
-from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.comparison.disagreements import Contest, chances, draw
 from fieldcheck.accuracy.comparison.simulate import compare
-from fieldcheck.campaign.sheets.comparison import compare_sheet, continued, judged
-from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleError
-from fieldcheck.core.label import Label, Missing, Outcome, TrueClass, Value
+from fieldcheck.core.errors import BudgetError, PoolError
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.testing.statistics import assert_covers, assert_unbiased
 
@@ -210,77 +206,6 @@ def test_what_is_not_said_is_said() -> None:
 def test_no_confidence_is_noticed() -> None:
     pools = [replace(pool, confidence=None) for pool in models()]
     assert any("no confidence" in text for text in compare(*pools, budget=50).warnings)
-
-
-def answers_for(sheet: Sheet, pool: Pool) -> dict[str, Label]:
-    """The truth, as people would write it."""
-    at = pool.position_of(sheet.ids)
-    truths = [
-        Value(pool.target[i]) if pool.task == "regression" else TrueClass(pool.classes[pool.target[i]]) for i in at
-    ]
-    return dict(zip(sheet.ids, truths, strict=True))
-
-
-@pytest.mark.parametrize("certify", [False, True])
-@pytest.mark.parametrize("pools", [models(), numbers()], ids=["classes", "numbers"])
-def test_people_and_simulation_get_the_same_answer(pools: list[Pool], certify: bool) -> None:
-    """Wave by wave through JSON, until the simulation stops."""
-    expected = compare(*pools, budget=90, certify=certify, seed=7)
-    sheet = compare_sheet(pools, budget=90, certify=certify, seed=7)
-    while True:
-        sheet = Sheet.from_record(json.loads(json.dumps(sheet.as_record())))
-        answers = answers_for(sheet, pools[0])
-        found = judged(pools, sheet, answers)
-        if len(sheet.ids) >= expected.labels:
-            break
-        assert not found.decided
-        sheet = continued(pools, sheet, answers)
-    assert found.labels == expected.labels
-    known = [replace(one, truth=None) for one in expected.differences]
-    assert [one.to_dict() for one in found.differences] == [one.to_dict() for one in known]
-
-
-def test_labels_after_a_gap_do_not_count() -> None:
-    pools = models()
-    sheet = compare_sheet(pools, budget=60, seed=1)
-    answers = answers_for(sheet, pools[0])
-    del answers[sheet.ids[5]]
-    found = judged(pools, sheet, answers)
-    assert found.labels == 5
-    assert not found.decided
-    assert found.differences[0].winner is None
-    assert any("not used" in text for text in found.warnings)
-    with pytest.raises(LabelError, match="no label"):
-        continued(pools, sheet, answers)
-
-
-def test_items_that_cannot_be_labelled_are_left_out() -> None:
-    pools = models()
-    sheet = compare_sheet(pools, budget=30, seed=1)
-    answers = answers_for(sheet, pools[0])
-    for name in sheet.ids[3:6]:
-        answers[name] = Missing()
-    after = continued(pools, sheet, answers) if not sheet.sample.complete else sheet
-    answers = {**answers_for(after, pools[0]), **answers}
-    found = judged(pools, after, answers)
-    assert found.labels == 27
-    assert any("could not be labelled" in text for text in found.warnings)
-
-
-def test_right_and_wrong_cannot_judge_two_models() -> None:
-    pools = models()
-    sheet = compare_sheet(pools, budget=30, seed=1)
-    with pytest.raises(LabelError, match="says whether one model was right"):
-        judged(pools, sheet, dict.fromkeys(sheet.ids, Outcome(right=True)))
-
-
-def test_a_sheet_belongs_to_its_pools() -> None:
-    pools = models()
-    sheet = compare_sheet(pools, budget=30, seed=1)
-    with pytest.raises(SampleError, match="not what this sheet was drawn from"):
-        judged(pools[::-1], sheet, answers_for(sheet, pools[0]))
-    with pytest.raises(SampleError, match="not drawn from disagreements"):
-        judged(pools, replace(sheet, sample=replace(sheet.sample, estimator="mean")), answers_for(sheet, pools[0]))
 
 
 @pytest.mark.parametrize(("first", "second"), [("D", "E"), ("G", "H")])

@@ -3,9 +3,6 @@ for a version that may have seen the labels."""
 
 from __future__ import annotations
 
-import json
-import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +10,11 @@ import pytest
 
 from fieldcheck import Pool, load
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.labelled import Sheet
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.comparison.reuse import Carried, draw_top_up, frame_of, old_chances, pooled, reuse
 from fieldcheck.accuracy.estimators.model_assisted import Fit
-from fieldcheck.campaign.sheets.reuse import Reused
-from fieldcheck.core.errors import BudgetError, LabelError, PoolError, SampleError
-from fieldcheck.core.label import Label, Missing, Outcome, TrueClass, Value
+from fieldcheck.core.errors import BudgetError, PoolError, SampleError
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.regression.assisted import assisted
 from fieldcheck.sources.pools.arrays import from_arrays
@@ -157,76 +151,6 @@ def test_pools_are_matched_by_id() -> None:
     assert reuse(campaign(old), turned, labels_unseen=True, old_pool=old).value == expected.value
     with pytest.raises(PoolError, match="not the same items"):
         reuse(campaign(old), new.select(np.arange(700)), labels_unseen=True, old_pool=old)
-
-
-def answers_for(sheet: Sheet, pool: Pool) -> dict[str, Label]:
-    at = pool.position_of(sheet.ids)
-    truths = [
-        Value(pool.target[i]) if pool.task == "regression" else TrueClass(pool.classes[pool.target[i]]) for i in at
-    ]
-    return dict(zip(sheet.ids, truths, strict=True))
-
-
-def finished(pool: Pool, spec: str, *, budget: int, seed: int) -> Sheet:
-    """A sheet after all its waves."""
-    sheet = Sheet.draw(pool, build_design(spec), budget=budget, seed=seed, pool_file="old.csv")
-    while not sheet.sample.complete:
-        sheet = sheet.continued(pool, answers_for(sheet, pool))
-    return Sheet.from_record(json.loads(json.dumps(sheet.as_record())))
-
-
-@pytest.mark.parametrize("spec", ["waves", "srs"])
-@pytest.mark.parametrize("pools", [versions(), prices()], ids=["classes", "numbers"])
-def test_people_and_simulation_get_the_same_answer(pools: list[Pool], spec: str) -> None:
-    old, new = pools
-    sheet = finished(old, spec, budget=80, seed=4)
-    expected = reuse(campaign(old, spec, budget=80, seed=4), new, labels_unseen=True, seed=6)
-    reused = Reused.of(sheet, answers_for(sheet, old), old=old, new=new, labels_unseen=True)
-    top = Sheet.from_record(json.loads(json.dumps(reused.top_up(20, seed=6).as_record())))
-    found = reused.estimate(top, answers_for(top, old), seed=6)
-    assert found.value == pytest.approx(expected.value, rel=1e-9)
-    assert found.interval.low == pytest.approx(expected.interval.low, rel=1e-9)
-    assert found.labels == expected.labels == 100
-
-
-def test_right_and_wrong_cannot_be_re_used() -> None:
-    old, new = versions()
-    sheet = finished(old, "srs", budget=30, seed=1)
-    answers = {name: Outcome(right=not at % 3) for at, name in enumerate(sheet.ids)}
-    with pytest.raises(LabelError, match="says whether one model was right"):
-        Reused.of(sheet, answers, old=old, new=new, labels_unseen=True)
-
-
-def test_part_of_a_top_up_and_items_that_cannot_be_labelled() -> None:
-    old, new = versions()
-    sheet = finished(old, "waves", budget=60, seed=1)
-    answers = answers_for(sheet, old)
-    answers[sheet.ids[4]] = Missing()
-    reused = Reused.of(sheet, answers, old=old, new=new, labels_unseen=True)
-    assert len(reused.carried.items) == 59
-    top = reused.top_up(20, seed=1)
-    more = answers_for(top, old)
-    more = {name: more[name] for name in top.ids[:10]} | {top.ids[2]: Missing("unclear")}
-    found = reused.estimate(top, more)
-    assert found.labels == 59 + 9
-    assert any("not labelled yet" in text for text in found.warnings)
-    assert any("could not be labelled" in text for text in found.warnings)
-    assert math.isfinite(found.standard_error)
-
-
-def test_a_top_up_belongs_to_its_labels() -> None:
-    old, new = versions()
-    sheet = finished(old, "srs", budget=30, seed=1)
-    answers = answers_for(sheet, old)
-    top = Reused.of(sheet, answers, old=old, new=new, labels_unseen=True).top_up(10, seed=1)
-    fewer = {name: answers[name] for name in sheet.ids[:20]}
-    with pytest.raises(SampleError, match="not drawn for these labels"):
-        Reused.of(sheet, fewer, old=old, new=new, labels_unseen=True).estimate(top, answers_for(top, old))
-    with pytest.raises(SampleError, match="cannot be re-used"):
-        Reused.of(top, answers_for(top, old), old=old, new=new, labels_unseen=True)
-    changed = replace(old, predictions=old.predictions[::-1].copy())
-    with pytest.raises(SampleError, match="not the one"):
-        Reused.of(sheet, answers, old=changed, new=new, labels_unseen=True)
 
 
 def test_published_versions(published_data: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from fieldcheck.core.words import counted
 ASSUMES = "that the labels are right, and that the belief about who is right is about right where few labels were taken"
 
 
-SILENT = "how accurate either model is: only items on which they disagree were labelled (fieldcheck assess says that)"
+SILENT = "how accurate either model is: only items on which they disagree were labelled"
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,21 @@ class Comparison:
     def decided(self) -> bool:
         """True where every pair is."""
         return all(difference.decided for difference in self.differences)
+
+    def best(self) -> str | None:
+        """The model that is better than every other; None while that is not decided."""
+        names = dict.fromkeys(name for one in self.differences for name in (one.first, one.second))
+        won = Counter(one.winner for one in self.differences)
+        return next((name for name in names if won[name] == len(names) - 1), None)
+
+    def beaten(self, name: str) -> bool:
+        """Whether another model is better than this one."""
+        return any(one.winner not in (None, name) and name in (one.first, one.second) for one in self.differences)
+
+    def headline(self) -> str:
+        """The answer in a few words."""
+        best = self.best()
+        return f"{best} is best" if best else "decided" if self.decided else "undecided"
 
     def sentence(self) -> str:
         """The answer in words, one sentence per pair."""

@@ -41,7 +41,7 @@ def compare(
             raise PoolError(
                 f"the truth of '{name}' is not known",
                 rule="a comparison is simulated where the files hold the truth of every item",
-                hint="--out FILE to choose disagreements to label; or --truth COLUMN for the column of labels",
+                hint="--truth COLUMN for the column of labels; or fieldcheck start A.csv --against B.csv",
             )
     losses = contest.true_losses()
     most, rule = spend(contest, budget, certify=certify), Rule(level, certify)

@@ -54,7 +54,7 @@ class Ces:
         ``cross-entropy`` between the pool's distribution and the sample's, or ``kl``: the divergence KL(sample‖pool).
     smoothing
         Pseudo-count added to every section of the sample, so that an empty section has a finite logarithm. 0.5 was
-        chosen over 0.001 on the six networks of the FSE'19 study; a smaller one draws fewer failures.
+        best on average over the six networks of the FSE'19 study; a smaller one draws fewer failures.
     """
 
     name: ClassVar[str] = "ces"

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Protocol, TextIO
+
+from fieldcheck.campaign.items import Content
+
+LABEL = "label"
+
+
+OURS = frozenset({"id", "fieldcheck_id", "prediction", LABEL, "reason", "remark", "annotator", "by"})
+"""Columns that mean something when a file is read again."""
+
 
 LONGEST = 1 << 24
 """Characters of one line, cell or task; more are not read."""
@@ -58,3 +70,72 @@ def readable(line: LabelLine) -> LabelLine | Fault:
     if longest > LONGEST_NAME or len(line.reason) > LONGEST_REASON:
         return Fault(line.where, f"{max(longest, len(line.reason)):,} characters in one cell; is a quote missing?")
     return line
+
+
+def harmless(cell: object) -> object:
+    """A text cell that a spreadsheet will not run as a formula; numbers stay as they are."""
+    if not isinstance(cell, str) or cell[:1] not in ("=", "+", "-", "@", "\t", "\r"):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def meant(text: str) -> str:
+    """The inverse of ``harmless``."""
+    return text[1:] if text[:1] == "'" and harmless(text[1:]) == text else text
+
+
+@dataclass(frozen=True, eq=False)
+class ToLabel:
+    """An item that is written to a file, to be labelled.
+
+    file
+        Of a picture, as seen from the folder of the items; empty where it is not a file.
+    prediction
+        What the model says; None where it is not to be shown.
+    """
+
+    item: str
+    content: Content
+    file: str = ""
+    prediction: str | float | None = None
+
+    def cells(self) -> dict[str, str]:
+        """What there is to see, as cells of a table."""
+        if self.content.kind == "image":
+            return {"file": self.file} if self.file else {}
+        if self.content.kind == "text":
+            return {"text": self.content.text}
+        return {f"{name} (item)" if name.strip().lower() in OURS else name: value for name, value in self.content.pairs}
+
+
+class LabelFormat(Protocol):
+    """A kind of file that items go out in, and labels come back in."""
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    """Of files to be written in this format."""
+
+    @staticmethod
+    def recognises(start: str) -> bool:
+        """Whether a file that begins like this, without blanks before it, is of this format."""
+        ...
+
+    @staticmethod
+    def read(stream: TextIO, path: Path) -> Iterator[LabelLine | Fault]:
+        """What each piece of a file says, or why it cannot be taken."""
+        ...
+
+    @staticmethod
+    def write(items: Sequence[ToLabel], *, by: str, base: str) -> str:
+        """A file to fill in.
+
+        by
+            Whose labels they will be; empty where that is left open.
+        base
+            What stands before the path of a picture, for programs that show it.
+        """
+        ...

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from fieldcheck.campaign.exchange import label_studio
-from fieldcheck.campaign.exchange.base import LONGEST, Fault, LabelLine, readable
-from fieldcheck.campaign.sheets.files import LABEL, harmless, meant
+from fieldcheck.campaign.exchange.base import LABEL, LONGEST, Fault, LabelLine, ToLabel, harmless, meant, readable
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.words import counted
 from fieldcheck.files.text import long_cells
@@ -25,6 +24,39 @@ ANNOTATORS = ("annotator", "by")
 
 REASONS = ("reason", "remark")
 """Names of columns, the best first."""
+
+
+class CsvLabels:
+    """Tables, as spreadsheets write them: commas, semicolons or tabs between the cells."""
+
+    name: ClassVar[str] = "csv"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", "")
+
+    @staticmethod
+    def recognises(start: str) -> bool:
+        return True
+
+    @staticmethod
+    def read(stream: TextIO, path: Path) -> Iterator[LabelLine | Fault]:
+        return read_csv(stream, path)
+
+    @staticmethod
+    def write(items: Sequence[ToLabel], *, by: str, base: str) -> str:
+        """The id, what there is to see, and empty columns for the label or the reason of a skip."""
+        seen = [(one, one.cells()) for one in items]
+        shown = list(dict.fromkeys(column for _, cells in seen for column in cells))
+        said = ["prediction"] if any(one.prediction is not None for one in items) else []
+        header = ["id", *said, *shown, LABEL, "reason", *(["annotator"] if by else [])]
+        rows = (
+            [
+                one.item,
+                *(one.prediction for _ in said),
+                *(cells.get(column, "") for column in shown),
+                *("", "", by)[: 3 if by else 2],
+            ]
+            for one, cells in seen
+        )
+        return as_csv(header, rows)
 
 
 def read_csv(stream: TextIO, path: Path) -> Iterator[LabelLine | Fault]:

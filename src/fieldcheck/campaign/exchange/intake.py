@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.base import Fault, LabelLine
+from fieldcheck.campaign.exchange.base import Fault, LabelLine, harmless
 from fieldcheck.campaign.people import spelt
-from fieldcheck.campaign.sheets.files import find_id, spellings
 from fieldcheck.campaign.state import Annotation, ItemState
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError
 from fieldcheck.core.label import Missing, checked_name
@@ -192,3 +193,25 @@ def _said(annotation: Annotation) -> str:
 
 def _whose(annotation: Annotation) -> str:
     return f"{annotation.by or 'an annotator without a name'} said '{annotation.label}'"
+
+
+def find_id(shown: str, known: Mapping[str, str]) -> str | None:
+    """The id that a cell means; None where there is none."""
+    return known.get(composed(shown), known.get(shown.removesuffix(".0")))
+
+
+def spellings(ids: Sequence[str]) -> dict[str, str]:
+    """From what a row may say to the id it means: as it is, as it was written, and without the zeros before a number.
+
+    Spreadsheets drop those zeros; ids that then are alike are only found in full.
+    """
+    short = {name: str(int(name)) for name in ids if name.isdecimal()}
+    count = Counter(short.values())
+    numbers = {number: name for name, number in short.items() if count[number] == 1}
+    written = {composed(str(harmless(name))): name for name in ids}
+    return numbers | written | {composed(name): name for name in ids}
+
+
+def composed(text: str) -> str:
+    """Text as it is compared: without blanks around it, an umlaut as one character."""
+    return unicodedata.normalize("NFC", text.strip())

@@ -5,14 +5,16 @@ Formats: https://labelstud.io/guide/task_format and https://labelstud.io/guide/e
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, ClassVar, Literal, TextIO
+from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
-from fieldcheck.campaign.exchange.base import LONGEST, Fault, LabelLine, readable
+from fieldcheck.campaign.exchange.base import LONGEST, Fault, LabelLine, ToLabel, readable
 from fieldcheck.core.errors import LabelError
 
 CONTROL = "label"
@@ -33,6 +35,51 @@ SKIPPED = "skipped in Label Studio"
 
 
 Shown = Literal["image", "text", "row"]
+
+
+class LabelStudioLabels:
+    """Label Studio's tasks, and its exports."""
+
+    name: ClassVar[str] = "label_studio"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+
+    @staticmethod
+    def recognises(start: str) -> bool:
+        return start.startswith("[")
+
+    @staticmethod
+    def read(stream: TextIO, path: Path) -> Iterator[LabelLine | Fault]:
+        return read_tasks(stream, path)
+
+    @staticmethod
+    def write(items: Sequence[ToLabel], *, by: str, base: str) -> str:
+        """Tasks, with our id in their data."""
+        return json.dumps([task(one.item, _shown(one, base)) for one in items], ensure_ascii=False, indent=1)
+
+
+def interface(items: Sequence[ToLabel], classes: Sequence[str], *, regression: bool) -> str:
+    """The labelling interface for these tasks: what most of them show, and the classes; none: right and wrong."""
+    kinds = [one.content.kind for one in items]
+    return config(
+        max(dict.fromkeys(kinds), key=kinds.count, default="row"),
+        classes,
+        regression=regression,
+        prediction=any(one.prediction is not None for one in items),
+    )
+
+
+def _shown(one: ToLabel, base: str) -> dict[str, Any]:
+    said = {} if one.prediction is None else {"prediction": one.prediction}
+    if one.content.kind == "image":
+        return {"image": _address(one, base), **said}
+    return ({"text": one.content.text} if one.content.kind == "text" else {"row": dict(one.content.pairs)}) | said
+
+
+def _address(one: ToLabel, base: str) -> str:
+    """Where Label Studio finds a picture; one that comes from an array is carried in the task itself."""
+    if one.content.path is None:
+        return "data:image/png;base64," + base64.b64encode(one.content.data).decode()
+    return base + quote(one.file)
 
 
 def task(item: str, shown: Mapping[str, Any]) -> dict[str, Any]:

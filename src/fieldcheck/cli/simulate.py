@@ -1,7 +1,8 @@
-"""``fieldcheck assess``: simulate one campaign where the truth is known."""
+"""``fieldcheck simulate``: simulate one campaign where the truth is known."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,17 +13,19 @@ from fieldcheck import report
 from fieldcheck.accuracy.assessment.simulate import assess as played
 from fieldcheck.accuracy.assessment.simulate import assess_until
 from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth
+from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
-from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, tell
+from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, show_statement, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.requirement import Stop
 
 FIXED = ("budget", "metric", "activations")
 """Options of a campaign with a fixed number of labels."""
 
 
-def assess(
+def simulate(
     context: typer.Context,
     pool: options.PoolFile,
     design: options.DesignSpec = "waves",
@@ -51,6 +54,10 @@ def assess(
     max_labels: Annotated[
         int | None, typer.Option(help="With --half-width or --certify: where to give up (5000, or the whole pool).")
     ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="POOL_B", help="Compare with another model; without --budget, until it is decided."),
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Also write a report to look at.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -58,6 +65,11 @@ def assess(
     rule = _rule(context, half_width, certify, formal=formal, max_labels=max_labels)
     options.check_outputs(html)
     items = options.load_pool(pool, truth=truth, columns=columns, task=task, shift=shift, encoding=encoding)
+    if against:
+        rivals = [options.load_pool(one, truth=truth, columns=columns, task=task, encoding=encoding) for one in against]
+        wanted = budget if options.is_given(context, "budget") else None
+        _compare([items, *rivals], budget=wanted, seed=seed, level=level, as_json=as_json)
+        return
     result: Estimate | Stop
     if rule is not None:
         result = assess_until(
@@ -92,6 +104,17 @@ def assess(
         tell(f"report: {html}")
 
 
+def _compare(models: Sequence[Pool], *, budget: int | None, seed: int, level: float, as_json: bool) -> None:
+    for note in dict.fromkeys(note for model in models for note in model.notes):
+        tell(f"note: {note}")
+    first, second, *others = models
+    found = compare(first, second, *others, budget=budget, certify=budget is None, seed=seed, level=level)
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        show_statement(found)
+
+
 def _rule(
     context: typer.Context, half_width: float | None, certify: float | None, *, formal: bool, max_labels: int | None
 ) -> HalfWidth | Certify | None:
@@ -107,7 +130,7 @@ def _rule(
             )
         return None
     for name in FIXED:
-        if _is_given(context, name):
+        if options.is_given(context, name):
             raise FieldcheckError(
                 f"--{name} together with a stop rule",
                 rule="a stop rule decides how many labels are taken, on the scale of the pool's first metric",
@@ -116,11 +139,6 @@ def _rule(
     if certify is not None:
         return Certify(certify)
     return None if half_width is None else HalfWidth(half_width, formal=formal)
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _show(result: Estimate | Stop, *, as_json: bool) -> None:

@@ -1,0 +1,92 @@
+"""How accurate is the model on this pool?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+
+from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
+from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
+from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.campaign.settings import Settings
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.sample import Labelled, Sample
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyQuestion:
+    """How accurate is the model on this pool?
+
+    activations
+        Of every item, for the technique that draws by them: only the first draw can have them.
+    """
+
+    name: ClassVar[str] = "accuracy"
+    until: ClassVar[str] = "until you stop"
+
+    pool: Pool
+    design: Design
+    settings: Settings
+    activations: npt.NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, settings: Settings, pool: Pool) -> AccuracyQuestion:
+        """The question of a campaign that was started."""
+        return cls(pool, settings.build(), settings)
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        return (self.pool,)
+
+    def digest(self) -> str:
+        """Of items, predictions and the auxiliary variables that the design looks at."""
+        return derived.digest(self.pool, auxiliary_names(self.design, self.pool))
+
+    @cached_property
+    def _frame(self) -> Frame:
+        return frame_for(self.pool, self.design, self.activations)
+
+    def draw(self, evidence: LabelEvidence | None) -> Sample:
+        """As the design draws, given the losses so far."""
+        losses = None if evidence is None else self._labelling(evidence).losses()
+        return self.design.draw(self._frame, losses, budget=self.settings.most, seed=self.settings.seed)
+
+    def enough(self, evidence: LabelEvidence) -> bool:
+        """The budget says so, or the people do."""
+        return False
+
+    def statement(self, evidence: LabelEvidence, *, level: float) -> Estimate:
+        """The estimate."""
+        return self._labelling(evidence).estimate(level=level)
+
+    def labelled(self, evidence: LabelEvidence) -> tuple[Labelled, tuple[str, ...]]:
+        """The sample with the labels that can be used, and what to say about the others."""
+        return self._labelling(evidence).labelled()
+
+    def if_lost(self, evidence: LabelEvidence, loss: float, *, level: float) -> Estimate | None:
+        """The estimate if every item without a label to be had had this loss."""
+        return self._labelling(evidence).if_lost(loss, level=level)
+
+    def _labelling(self, evidence: LabelEvidence) -> PartlyLabelled:
+        settings = self.settings
+        positions = evidence.sample.to_label().tolist()
+        return PartlyLabelled(
+            sample=evidence.sample,
+            frame=self._frame if self.design.needs == "auxiliary" else None,
+            design=self.design,
+            budget=settings.most,
+            seed=settings.seed,
+            task=settings.task,
+            loss=settings.loss,
+            threshold=settings.threshold,
+            ids=evidence.ids,
+            predictions=None if self.pool.predictions is None else self.pool.predictions_at(positions),
+            labels=evidence.labels,
+        )

@@ -1,0 +1,77 @@
+"""What a campaign asks: which items are drawn for it, and what is said in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.label import Label
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.sample import Labelled, Sample
+
+
+@dataclass(frozen=True, eq=False)
+class LabelEvidence:
+    """The sample so far, and what people said about it.
+
+    ids
+        One per distinct item, in the order to label them.
+    labels
+        By id: the label that counts, or that there is none.
+    """
+
+    sample: Sample
+    ids: tuple[str, ...]
+    labels: Mapping[str, Label]
+
+
+class Question(Protocol):
+    """What a campaign asks about its pool. Events, people, files, page and report are the same for all questions."""
+
+    name: ClassVar[str]
+
+    until: ClassVar[str]
+    """When it ends, where there is no budget."""
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """One per model. With several, right and wrong say too little."""
+        ...
+
+    @property
+    def pool(self) -> Pool:
+        """What people see; its predictions are the first model's."""
+        ...
+
+    @property
+    def design(self) -> Design:
+        """The technique."""
+        ...
+
+    def digest(self) -> str:
+        """A fingerprint of all that the items are drawn by."""
+        ...
+
+    def draw(self, evidence: LabelEvidence | None) -> Sample:
+        """The items to label: those of the evidence, and those that come after them, as far as the labels allow."""
+        ...
+
+    def enough(self, evidence: LabelEvidence) -> bool:
+        """Whether the labels answer it, so that no further items are drawn."""
+        ...
+
+    def statement(self, evidence: LabelEvidence, *, level: float) -> Estimate | Comparison:
+        """The answer; ``LabelError`` while there are too few labels."""
+        ...
+
+    def labelled(self, evidence: LabelEvidence) -> tuple[Labelled, tuple[str, ...]]:
+        """The sample as slices, metrics and stop rules need it, and what to say about the rest."""
+        ...
+
+    def if_lost(self, evidence: LabelEvidence, loss: float, *, level: float) -> Estimate | None:
+        """The answer if every item that has no label to be had had this loss; None where that is not known."""
+        ...
