@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import sources
-from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names
 from fieldcheck.accuracy.assessment.simulate import play, run_until
@@ -150,7 +149,7 @@ def measure(
     field = load(path, items, hidden=hidden)
     frame = field.frame
     model = frame.memo("risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
-    believed = float(model.expected(model.linear(model.prior())).mean())
+    believed = float(model.expected(model.prior()).mean())
     ends = tuple(np.cumsum(open_schedule(OPEN_FIRST, int(last))).tolist())
     limits = boundary(ends, frame.size)
     rows = [campaign(field, ends, limits, start=start, floor=floor, seed=seed) for seed in range(repetitions)]
@@ -166,8 +165,8 @@ def campaign(
 
 def look(labelled: Labelled, labels: int, limit: float) -> list[float]:
     first = Labelled(labelled.sample.prefix(labels), labelled.losses[:labels], labelled.failed[:labels])
-    fit, found = Fit.of(first), estimators.estimate(first)
-    plain, guarded, claim = fit.interval(0.95), fit.guarded(0.95), group_sequential(found, first, limit, level=0.95)
+    fit = Fit.of(first)
+    plain, guarded, claim = fit.trusting(0.95), fit.protected(0.95), group_sequential(first, limit, level=0.95)
     _, unguarded = effective_wilson(fit.value, fit.variance, labels, z=limit * critical(labels, 0.95) / 1.96)
     bounds = (plain.high, plain.low, guarded.high, guarded.low, claim.high, claim.low, unguarded)
     low, high, guarded_low, guarded_high, claim_low, claim_high, plain_low = (1 - bound for bound in bounds)

@@ -89,8 +89,8 @@ def cell(task: Task) -> tuple[str | int | float, ...]:
         failures += labelled.failures
         values.append(fit.value)
         audits.append(fit.audit)
-        standard.append(fit.interval(0.95))
-        guarded.append(fit.guarded(0.95))
+        standard.append(fit.trusting(0.95))
+        guarded.append(fit.protected(0.95))
     value, audit = np.array(values), np.array(audits)
     return (
         *(task.path.stem, task.condition, task.objective, task.budget),

@@ -26,7 +26,7 @@ SPECS = [name for name in designs.registry if name != "ces"]
 
 
 def numbers(found: Estimate) -> tuple[object, ...]:
-    return found.value, found.audit, found.standard_error, found.interval, found.guarded, found.labels, found.failures
+    return found.value, found.audit, found.standard_error, found.interval, found.beside, found.labels, found.failures
 
 
 @pytest.mark.parametrize("spec", [*SPECS, "waves:first=20", "gbs:batch=7", "srs:replace=yes", "gbs:replace=yes"])

@@ -16,7 +16,7 @@ from fieldcheck.campaign.campaign import Campaign
 from .sheets import Done, Run, fill, read, rewrite, truth_of, write
 
 BUDGET = 60
-SAME = ("metric", "value", "interval", "guarded_interval", "standard_error", "labels", "failures", "population")
+SAME = ("metric", "value", "interval", "beside", "standard_error", "labels", "failures", "population")
 
 
 def start(run: Run, pool: Path, *more: object, budget: int | None = BUDGET) -> Done:
@@ -227,7 +227,7 @@ def test_check_passes_fails_and_leaves_open(run: Run, labelled: Path) -> None:
         (case,) = Xml.parse("j.xml").getroot().iter("testcase")  # noqa: S314 -- our own
         assert [child.tag for child in case] == [elements[code]]
     assert done.json["checks"][0]["more_labels"] > 0
-    assert run("check", "c.db", "--min-accuracy", bounds[0], "--guarded").code in (0, 2)
+    assert run("check", "c.db", "--min-accuracy", bounds[0], "--protected").code in (0, 2)
     assert run("check", "c.db", "--min-accuracy", 0.01, "--sequential").code == 0
     assert run("check", "c.db", "--min-accuracy", 0.999, "--sequential").code == 1
 
@@ -270,7 +270,7 @@ def test_a_check_that_cannot_be_done_is_an_error_in_junit(run: Run, tmp_path: Pa
         (),
         ("--min-accuracy", 95),
         ("--max-rmse", 0),
-        ("--min-accuracy", 0.9, "--sequential", "--guarded"),
+        ("--min-accuracy", 0.9, "--sequential", "--protected"),
         ("--min-acuracy", 0.9),
         ("--min-accuracy", "much"),
         ("c.db", "--min-accuracy", 0.9),

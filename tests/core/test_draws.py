@@ -26,7 +26,7 @@ WAVES = WaveDraws(
     sizes=(2, 3),
     beliefs=(np.array([0.1, 1 / 3]), np.array([0.5])),
     objective="expose",
-    floor=0.25,
+    floors=(0.25,) * 2,
     certain=0.75,
 )
 EVERY = [

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, ndtri
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.regression.risk import Belief, RiskModel, failure_model, frame_model, loss_model, normal_score
+from fieldcheck.numerics.regression.risk import (
+    HIDDEN,
+    RiskModel,
+    failure_model,
+    frame_model,
+    loss_model,
+    normal_score,
+)
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 
 SIZE = 400
@@ -25,7 +32,7 @@ def signals(size: int = SIZE) -> dict[str, np.ndarray]:
 
 def failures_of(model: RiskModel, seed: int) -> np.ndarray:
     """Losses of all items, drawn from the prior's own risks."""
-    risk = model.expected(model.linear(model.prior()))
+    risk = model.expected(model.prior())
     return (uniforms(stream(seed, "failed"), len(risk)) < risk).astype(np.float64)
 
 
@@ -34,17 +41,31 @@ def errors_of(seed: int, size: int = SIZE) -> np.ndarray:
     return ndtri(uniforms(stream(seed, "error"), size) * 0.999 + 0.0005) ** 2 * 0.02
 
 
-def minus_log_posterior(at: np.ndarray, model: RiskModel, mean: np.ndarray, items: np.ndarray, losses: np.ndarray):
-    """Bernoulli with a logistic link, or gamma of shape 1/2 with a logarithmic one; independent normal priors."""
+def minus_log_posterior(
+    at: np.ndarray, model: RiskModel, mean: np.ndarray, items: np.ndarray, losses: np.ndarray, hidden: float = 0.0
+):
+    """Bernoulli with a logistic link and a share that fails anyway, or gamma of shape 1/2; normal priors."""
     eta = model.features[items] @ at
-    likely = np.logaddexp(0, eta) - losses * eta if model.family == "bernoulli" else 0.5 * (eta + losses * np.exp(-eta))
+    if model.family == "bernoulli":
+        chance = hidden + (1 - hidden) * expit(eta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            likely = -np.where(losses == 1, np.log(chance), np.log1p(-chance))
+        likely = np.where(hidden == 0, np.logaddexp(0, eta) - losses * eta, likely)
+    else:
+        likely = 0.5 * (eta + losses * np.exp(-eta))
     return likely.sum() + 0.5 * (((at - mean) / model.sd) ** 2).sum()
 
 
-def slope(at: np.ndarray, model: RiskModel, mean: np.ndarray, items: np.ndarray, losses: np.ndarray):
+def slope(
+    at: np.ndarray, model: RiskModel, mean: np.ndarray, items: np.ndarray, losses: np.ndarray, hidden: float = 0.0
+):
     features = model.features[items]
     eta = features @ at
-    surplus = losses - expit(eta) if model.family == "bernoulli" else 0.5 * (losses * np.exp(-eta) - 1)
+    if model.family == "bernoulli":
+        chance = hidden + (1 - hidden) * expit(eta)
+        surplus = (losses - chance) / chance * expit(eta)
+    else:
+        surplus = 0.5 * (losses * np.exp(-eta) - 1)
     return -features.T @ surplus + (at - mean) / model.sd**2
 
 
@@ -70,7 +91,7 @@ def test_failures_are_fitted_to_the_mode_of_the_posterior(labels: int, seed: int
     losses = failures_of(model, seed)[items]
     best = optimum(model, model.mean, items, losses)
     # BFGS stops where the slope is about 1e-9, and the posterior is at least as curved as a prior of sd 1.41.
-    np.testing.assert_allclose(model.fit(items, losses).coefficients, best, atol=1e-6)
+    np.testing.assert_allclose(model.fit(items, losses).coefficients[0], best, atol=1e-6)
 
 
 @pytest.mark.parametrize("labels", [1, 5, 20, 60, 300])
@@ -81,7 +102,7 @@ def test_errors_are_fitted_to_the_mode_of_the_posterior(labels: int, seed: int) 
     losses = errors_of(seed)[items]
     level = np.array([np.log(losses.mean()), *model.mean[1:]])
     best = optimum(model, level, items, losses)
-    np.testing.assert_allclose(model.fit(items, losses).coefficients, best, atol=1e-5)
+    np.testing.assert_allclose(model.fit(items, losses).coefficients[0], best, atol=1e-5)
 
 
 @given(
@@ -90,17 +111,22 @@ def test_errors_are_fitted_to_the_mode_of_the_posterior(labels: int, seed: int) 
     rate=st.sampled_from([0.0, 0.02, 0.5, 0.98, 1.0]),
     shape=st.sampled_from([0.1, 1.0, 8.0, 60.0]),
 )
+@example(seed=0, labels=27, rate=0.0, shape=0.1)
 @settings(max_examples=60)
 def test_any_labels_lead_to_the_mode(seed: int, labels: int, rate: float, shape: float) -> None:
     """At the mode the posterior is flat; labels that contradict the prior, and confidences at their ends, included."""
     model = failure_model(uniforms(stream(seed, "u"), SIZE) ** shape, signals(), None, SIZE)
     items = permutation(stream(seed, "items"), SIZE)[:labels]
     losses = (uniforms(stream(seed, "y"), labels) < rate).astype(np.float64)
-    at = model.fit(items, losses).coefficients
-    steepest = np.abs(slope(at, model, model.mean, items, losses)).max()
+    found = model.fit(items, losses).coefficients
+    steepest = max(
+        np.abs(slope(at, model, model.mean, items, losses, hidden)).max()
+        for at, hidden in zip(found, HIDDEN.tolist(), strict=True)
+    )
     # Coefficients have nine digits; the slope changes by at most Σ x²/4 + 1/sd² per unit of a coefficient.
     curvature = (model.features[items] ** 2).sum() / 4 * 5 + (1 / model.sd**2).max()
-    assert steepest <= 1e-9 * curvature + 1e-7
+    # With hidden failures Fisher's steps come nearer by a factor only: 120 of them leave less than this.
+    assert steepest <= 1e-9 * curvature + 1e-5
 
 
 @pytest.mark.parametrize("labels", [1, 3, 10, 40])
@@ -110,7 +136,7 @@ def test_a_failure_that_was_held_for_impossible(labels: int) -> None:
     items = np.arange(labels, dtype=np.int64)
     losses = (items == 0).astype(np.float64)
     best = optimum(model, model.mean, items, losses)
-    np.testing.assert_allclose(model.fit(items, losses).coefficients, best, atol=1e-6)
+    np.testing.assert_allclose(model.fit(items, losses).coefficients[0], best, atol=1e-6)
 
 
 @given(
@@ -128,46 +154,76 @@ def test_any_errors_lead_to_the_mode(seed: int, labels: int, perfect: float, tai
     losses[uniforms(stream(seed, "perfect"), labels) < perfect] = 0.0
     losses[0] = 1.0
     mean = np.array([np.log(losses.mean()), *model.mean[1:]])
-    at = model.fit(items, losses).coefficients
+    at = model.fit(items, losses).coefficients[0]
     assert np.abs(slope(at, model, mean, items, losses)).max() <= 1e-6 * labels
 
 
-@pytest.mark.parametrize(
-    ("confidence", "trust", "doubt"),
-    [
-        # mean doubt .2033, so that half of the log odds is believed: .3 + .5 log(1/99), .3 + .5 log(1/9), .3 + .5 log 1
-        ([0.99, 0.9, 0.5], 0.5, [-1.99756, -0.798612, 0.3]),
-        # mean doubt .03: .5 + 10 × .02 = .7 of log(1/49), log(4/96)
-        ([0.98, 0.96], 0.7, [-2.424274, -1.924638]),
-        # mean doubt .001: at most .9 of log(1/999)
-        ([0.999, 0.999], 0.9, [-5.916079, -5.916079]),
-        # certain and clueless: log odds of 1e-6 and of .999
-        ([1.0, 0.0], 0.5, [-6.607755, 3.753377]),
-    ],
-)
-def test_prior_by_hand(confidence: list[float], trust: float, doubt: list[float]) -> None:
-    given_doubt = 1 - np.array(confidence)
-    model = failure_model(given_doubt, {}, None, len(confidence))
-    np.testing.assert_allclose(model.features[:, 1], doubt, atol=1e-5)
-    np.testing.assert_allclose(model.features[:, 1], 0.3 + trust * logit(np.clip(given_doubt, 1e-6, 0.999)), rtol=1e-12)
-    np.testing.assert_allclose(model.features[:, 2], (model.features[:, 1] - np.mean(doubt)) ** 2 / 10, atol=1e-5)
-    # Before any label the risk is that of the doubt alone.
-    np.testing.assert_allclose(model.linear(model.prior()), doubt, atol=1e-5)
+def test_prior_by_hand() -> None:
+    """Log odds 0 and ±log 9 have a standard deviation of log 9 · √(2/3): scaled, they are 0 and ±√(3/2)."""
+    model = failure_model(np.array([0.1, 0.5, 0.9]), {}, None, 3)
+    scaled = np.array([-1, 0, 1]) * np.sqrt(1.5)
+    np.testing.assert_allclose(model.features[:, 1], scaled, rtol=1e-12)
+    likely = expit(-0.8 + 2.6 * scaled)
+    np.testing.assert_allclose(model.features[:, 2], scaled**2 - (likely @ scaled**2) / likely.sum(), rtol=1e-12)
+    # Before any label the risk is that of the doubt, but for the small share of the two other models.
+    odds = -0.8 + 2.6 * scaled - 0.1 * model.features[:, 2]
+    wanted = 0.99 * expit(odds) + 0.005 * (0.01 + 0.99 * expit(odds)) + 0.005 * (0.05 + 0.95 * expit(odds))
+    np.testing.assert_allclose(model.expected(model.prior()), wanted, rtol=1e-8)
+
+
+def test_confidence_counts_by_its_spread_not_by_its_level() -> None:
+    """A network that doubts four times as much, in odds, has the same slopes; hardly any spread, hardly any risk."""
+    doubt = suspicion() * 0.2 + 0.001
+    odds = doubt / (1 - doubt)
+    first, second = (failure_model(o / (1 + o), {}, None, SIZE).features[:, 1] for o in (odds, 4 * odds))
+    np.testing.assert_allclose(np.diff(second), np.diff(first), atol=1e-9)
+    close = failure_model(expit(0.01 * signals()["dsa"]), {}, None, SIZE).features[:, 1]
+    assert np.ptp(close) < 0.05
 
 
 def test_prior_of_all_signals() -> None:
     model = frame_model({"confidence": suspicion(), **signals()}, np.arange(SIZE) % 3, SIZE, "classification")
-    assert model.mean.tolist() == [0, 1, 0, 0.3, 0]
-    assert model.sd.tolist() == [1.41, 0.57, 0.42, 0.57, 0.57]
+    assert model.mean.tolist() == [-0.8, 2.0, -0.1, 0.75, 0.45]
+    assert model.sd.tolist() == [1.3, 0.9, 0.2, 0.6, 0.6]
     assert (model.family, model.group_count) == ("bernoulli", 3)
 
 
 def test_prior_without_confidence() -> None:
-    model = frame_model({}, None, SIZE, "classification")
-    assert model.features.tolist() == [[1.0]] * SIZE
-    np.testing.assert_allclose(model.mean, [np.log(1 / 9)], rtol=1e-12)
-    assert model.sd.tolist() == [1.5]
-    assert frame_model(signals(), None, SIZE, "classification").mean[1:].tolist() == [0.3, 0]
+    for known in ({}, {"confidence": np.full(SIZE, 0.2)}):
+        model = frame_model(known, None, SIZE, "classification")
+        assert model.features.tolist() == [[1.0]] * SIZE
+        np.testing.assert_allclose(model.mean, [np.log(1 / 9)], rtol=1e-12)
+        assert model.sd.tolist() == [1.5]
+    assert frame_model(signals(), None, SIZE, "classification").mean[1:].tolist() == [0.75, 0.45]
+
+
+def test_weights_of_the_three_models_by_quadrature() -> None:
+    """With an intercept alone the evidence is an integral over one number; Laplace is off by some percent."""
+    model = failure_model(None, {}, None, SIZE)
+    items, losses = np.arange(40), (np.arange(40) < 4).astype(np.float64)
+    at = np.linspace(-15, 10, 20_001)
+    prior = np.exp(-0.5 * ((at - model.mean[0]) / 1.5) ** 2)
+    chances = [hidden + (1 - hidden) * expit(at) for hidden in HIDDEN]
+    exact = np.array([(chance**4 * (1 - chance) ** 36 * prior).sum() for chance in chances]) * [0.99, 0.005, 0.005]
+    np.testing.assert_allclose(model.fit(items, losses).weights, exact / exact.sum(), rtol=0.1)
+
+
+def test_folds_are_fitted_as_if_alone() -> None:
+    model = failure_model(suspicion(), signals(), np.arange(SIZE) % 4, SIZE)
+    items = permutation(stream(2, "items"), SIZE)[:60]
+    losses = failures_of(model, 2)[items]
+    used = np.arange(60) % 3 != np.arange(3)[:, None]
+    for row, belief in zip(used, model.fits(items, losses, used), strict=True):
+        np.testing.assert_allclose(belief.as_row(), model.fit(items[row], losses[row]).as_row(), atol=1e-7)
+
+
+def test_failures_where_all_looks_safe_make_hidden_ones_likely() -> None:
+    model = failure_model(suspicion(), {}, None, SIZE)
+    order = np.argsort(suspicion(), kind="stable")
+    safest = np.concatenate([order[:60], order[150:250:2]])
+    none, some = np.zeros(110), (np.arange(110) % 20 == 0).astype(np.float64) * (np.arange(110) < 60)
+    assert model.fit(safest, none).weights[0] > 0.98
+    assert model.fit(safest, some).weights[0] < 0.5
 
 
 def test_normal_scores() -> None:
@@ -193,8 +249,8 @@ def test_losses_in_another_unit_shift_the_intercept_only() -> None:
     items = permutation(stream(5, "items"), SIZE)[:50]
     losses = errors_of(5)[items]
     small, large = model.fit(items, losses), model.fit(items, losses * 1000)
-    np.testing.assert_allclose(large.coefficients[1:], small.coefficients[1:], atol=2e-9)
-    assert large.coefficients[0] - small.coefficients[0] == pytest.approx(np.log(1000), abs=2e-9)
+    np.testing.assert_allclose(large.coefficients[0, 1:], small.coefficients[0, 1:], atol=2e-9)
+    assert large.coefficients[0, 0] - small.coefficients[0, 0] == pytest.approx(np.log(1000), abs=2e-9)
 
 
 @pytest.mark.parametrize("family", ["bernoulli", "gamma"])
@@ -207,23 +263,17 @@ def test_labels_may_come_in_any_order(family: str, seed: int) -> None:
         model, losses = loss_model(signals(), None, SIZE), errors_of(seed)
     items = permutation(stream(seed, "items"), SIZE)[:100]
     other = items[permutation(stream(seed, "again"), 100)]
-    np.testing.assert_array_equal(model.fit(items, losses[items]).as_row(), model.fit(other, losses[other]).as_row())
+    first, second = model.fit(items, losses[items]), model.fit(other, losses[other])
+    np.testing.assert_allclose(first.as_row(), second.as_row(), atol=2e-9)
 
 
-def test_classes_have_effects_from_twenty_labels_each() -> None:
-    groups = np.arange(SIZE) % 4
-    model = failure_model(suspicion(), {}, groups, SIZE)
-    losses = failures_of(model, 3)
-    few, enough = (np.arange(count, dtype=np.int64) for count in (79, 80))
-    assert len(model.fit(few, losses[few]).effects) == 0
-    belief = model.fit(enough, losses[enough])
-    p = expit(model.features[enough] @ belief.coefficients)
-    for group in range(4):
-        here = groups[enough] == group
-        wanted = (losses[enough] - p)[here].sum() / ((p * (1 - p))[here].sum() + 1 / 0.16)
-        assert belief.effects[group] == pytest.approx(wanted, abs=1e-8)
-    change = model.linear(belief) - model.features @ belief.coefficients
-    np.testing.assert_allclose(change, belief.effects[groups], atol=1e-8)
+def test_classes_have_effects_from_the_first_label_on_if_they_are_few() -> None:
+    few, many = (failure_model(suspicion(), {}, np.arange(SIZE) % count, SIZE) for count in (20, 21))
+    first = np.zeros(1, dtype=np.int64)
+    effects = few.fit(first, np.ones(1)).coefficients[0, 3:]
+    assert effects[0] > 0
+    assert not effects[1:].any()
+    assert many.fit(first, np.ones(1)).coefficients.shape == (3, 3)
 
 
 def test_a_class_that_fails_more_is_believed_riskier() -> None:
@@ -231,33 +281,35 @@ def test_a_class_that_fails_more_is_believed_riskier() -> None:
     model = failure_model(np.full(SIZE, 0.1), {}, groups, SIZE)
     items = np.arange(100, dtype=np.int64)
     belief = model.fit(items, (groups[items] == 1).astype(np.float64))
-    assert belief.effects[0] < -0.5 < 0.5 < belief.effects[1]
+    calm, risky = model.expected(belief)[:2]
+    assert calm < 0.2
+    assert risky > 0.8
 
 
 def test_a_belief_survives_as_a_row() -> None:
     model = failure_model(suspicion(), signals(), np.arange(SIZE) % 4, SIZE)
-    for effects in (np.zeros(0), np.arange(4.0)):
-        row = Belief(np.arange(5.0), effects).as_row()
-        assert model.belief(row).coefficients.tolist() == [0, 1, 2, 3, 4]
-        assert model.belief(row).effects.tolist() == effects.tolist()
+    for found in (model.prior(), model.fit(np.arange(30), np.arange(30) % 2.0)):
+        again = model.belief(found.as_row())
+        np.testing.assert_array_equal(again.coefficients, found.coefficients)
+        np.testing.assert_array_equal(again.weights, found.weights)
 
 
 def test_failures_raise_and_successes_lower_the_risk() -> None:
     model = failure_model(suspicion(), signals(), None, SIZE)
     items = permutation(stream(0, "items"), SIZE)[:30]
-    prior = model.linear(model.prior())[items].mean()
-    assert model.linear(model.fit(items, np.ones(30)))[items].mean() > prior
-    assert model.linear(model.fit(items, np.zeros(30)))[items].mean() < prior
+    prior = model.expected(model.prior(), items).mean()
+    assert model.expected(model.fit(items, np.ones(30)), items).mean() > prior
+    assert model.expected(model.fit(items, np.zeros(30)), items).mean() < prior
 
 
 def test_more_doubt_is_more_risk_before_any_label() -> None:
     doubt = np.sort(suspicion())
     model = failure_model(doubt, {}, None, SIZE)
-    assert (np.diff(model.expected(model.linear(model.prior()))) >= 0).all()
+    assert (np.diff(model.expected(model.prior())) >= 0).all()
 
 
 def test_no_error_at_all_is_believed_small() -> None:
     """A perfect regression has no scale: what is expected vanishes, and nothing overflows."""
     model = loss_model(signals(), None, SIZE)
     items = np.arange(30, dtype=np.int64)
-    assert model.expected(model.linear(model.fit(items, np.zeros(30)))).max() < 1e-12
+    assert model.expected(model.fit(items, np.zeros(30))).max() < 1e-12

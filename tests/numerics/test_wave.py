@@ -36,15 +36,15 @@ def test_all_that_is_left() -> None:
 
 def test_what_was_labelled_of_a_wave_is_a_smaller_one() -> None:
     rule, items = WaveRule(), wave(WaveRule(), 0, count=4)
-    half = PastWave(PROSPECT, 4, items[:2], items[2:3])
-    np.testing.assert_allclose(any_wave(rule, [half], BEFORE), rule.inclusion(PROSPECT, BEFORE, 4) / 2, rtol=1e-12)
+    half = PastWave(WaveRule(), PROSPECT, 4, items[:2], items[2:3])
+    np.testing.assert_allclose(any_wave([half], BEFORE), rule.inclusion(PROSPECT, BEFORE, 4) / 2, rtol=1e-12)
 
 
 def test_a_second_wave_knows_what_the_first_one_drew_and_lost() -> None:
     rule = WaveRule()
-    first = PastWave(PROSPECT, 3, np.array([0, 2]), np.array([4]))
-    second = PastWave(PROSPECT, 1, np.array([5]), NONE)
-    (_, one, before), (_, two, drawn) = replay(rule, [first, second], BEFORE)
+    first = PastWave(WaveRule(), PROSPECT, 3, np.array([0, 2]), np.array([4]))
+    second = PastWave(WaveRule(), PROSPECT, 1, np.array([5]), NONE)
+    (_, one, before), (_, two, drawn) = replay([first, second], BEFORE)
     assert (before.tolist(), np.flatnonzero(drawn).tolist()) == (BEFORE.tolist(), [0, 1, 2, 4])
     np.testing.assert_array_equal(two, rule.inclusion(PROSPECT, drawn, 1))
-    np.testing.assert_allclose(any_wave(rule, [first, second], BEFORE), 1 - (1 - one) * (1 - two), rtol=1e-15)
+    np.testing.assert_allclose(any_wave([first, second], BEFORE), 1 - (1 - one) * (1 - two), rtol=1e-15)

@@ -81,8 +81,8 @@ def test_the_answer_comes_first_and_is_that_of_the_campaign(campaign: Campaign) 
     number = f"{100 * estimate.value:.1f} %"
     assert text.index("Cats") < text.index(number) < text.index("Of 1,000 items") < text.index("The promise")
     assert f"between {100 * estimate.interval.low:.1f} % and {100 * estimate.interval.high:.1f} %" in text
-    assert estimate.guarded is not None
-    assert estimate.guarded.note in text
+    assert estimate.beside is not None
+    assert estimate.beside.note in text
     assert estimate.interval.note in text
 
 
@@ -152,7 +152,7 @@ def test_the_verdict_is_that_of_the_check(campaign: Campaign) -> None:
         text = campaign_page(campaign, requirement=requirement)
         assert f"{words}: {requirement}" in words_of(text)
         assert decide(campaign.estimate(), requirement).word == re.findall(r'class="decision (\w+)"', text)[0]
-    assert "(by the guarded interval)" in words_of(campaign_page(campaign, requirement=requirement, guarded=True))
+    assert "(by the protected interval)" in words_of(campaign_page(campaign, requirement=requirement, protected=True))
     assert "decision" not in {part.get("class") for _, part in Found(campaign_page(campaign)).elements}
 
 

@@ -32,8 +32,9 @@ def check(
         str | None, typer.Option(metavar="MODEL", help="A comparison: this model must be better than all others.")
     ] = None,
     level: options.Level = 0.95,
-    guarded: Annotated[
-        bool, typer.Option("--guarded", help="Go by the wider interval, which does not trust items that look safe.")
+    protected: Annotated[
+        bool,
+        typer.Option("--protected", help="Go by the protected interval, which does not trust items that look safe."),
     ] = False,
     sequential: Annotated[
         bool,
@@ -57,14 +58,14 @@ def check(
     """
     requirements = requirements_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
     if best is None:
-        _check_options(requirements, guarded=guarded, sequential=sequential)
+        _check_options(requirements, protected=protected, sequential=sequential)
     options.check_outputs(junit)
     try:
         with campaigns.open_campaign(storage, pool) as campaign:
             if best is not None:
                 _check_best(campaign, best, level=level, as_json=as_json)
             decisions = [
-                _decide(campaign, one, level=level, guarded=guarded, sequential=sequential) for one in requirements
+                _decide(campaign, one, level=level, protected=protected, sequential=sequential) for one in requirements
             ]
     except FieldcheckError as error:
         if junit is not None:
@@ -119,21 +120,21 @@ def requirements_of(**wanted: float | None) -> list[Requirement]:
     return [Requirement(metric, bound) for metric, bound in wanted.items() if bound is not None]
 
 
-def _check_options(requirements: Sequence[Requirement], *, guarded: bool, sequential: bool) -> None:
+def _check_options(requirements: Sequence[Requirement], *, protected: bool, sequential: bool) -> None:
     if not requirements:
         raise FieldcheckError("nothing to check", rule="at least one requirement", hint="--min-accuracy 0.95")
-    if sequential and (guarded or any(one.metric != "accuracy" for one in requirements)):
+    if sequential and (protected or any(one.metric != "accuracy" for one in requirements)):
         raise FieldcheckError(
-            "--sequential together with --guarded, or for an error",
-            rule="it has an interval of its own, for accuracy; its lower bound is guarded already",
+            "--sequential together with --protected, or for an error",
+            rule="it has an interval of its own, for accuracy; its lower bound is protected already",
             hint="--sequential --min-accuracy 0.95",
         )
 
 
-def _decide(campaign: Campaign, wanted: Requirement, *, level: float, guarded: bool, sequential: bool) -> Decision:
+def _decide(campaign: Campaign, wanted: Requirement, *, level: float, protected: bool, sequential: bool) -> Decision:
     try:
         if not sequential:
-            return decide(_estimate(campaign, level), wanted, guarded=guarded)
+            return decide(_estimate(campaign, level), wanted, protected=protected)
         certify = Certify(wanted.bound)
         settings, (labelled, _) = campaign.settings, campaign.view.labelled()
         stop = judge(labelled, campaign.view.design, certify, budget=settings.most, seed=settings.seed, level=level)

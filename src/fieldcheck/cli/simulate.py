@@ -49,7 +49,7 @@ def simulate(
         float | None, typer.Option(help="Label until it is clear whether the accuracy is at least this. waves or srs.")
     ] = None,
     formal: Annotated[
-        bool, typer.Option("--formal", help="With --half-width: always go by the guarded interval.")
+        bool, typer.Option("--formal", help="With --half-width: always go by the protected interval.")
     ] = False,
     max_labels: Annotated[
         int | None, typer.Option(help="With --half-width or --certify: where to give up (5000, or the whole pool).")

@@ -178,7 +178,9 @@ class WaveDraws(Draws):
         One per wave: items drawn.
     beliefs
         One per wave: the coefficients that it was drawn with.
-    objective, floor, certain
+    floors
+        One per wave: the share of the chances that was the same for all items.
+    objective, certain
         How beliefs became chances (``numerics.sampling.wave.WaveRule``).
     lost, lost_wave
         Items that were drawn and will never be labelled, and the wave of each.
@@ -192,8 +194,8 @@ class WaveDraws(Draws):
     wave: IntArray
     sizes: tuple[int, ...]
     beliefs: tuple[FloatArray, ...]
+    floors: tuple[float, ...]
     objective: str
-    floor: float
     certain: float
     lost: IntArray = field(default_factory=_no_items)
     lost_wave: IntArray = field(default_factory=_no_items)
@@ -258,6 +260,7 @@ _READERS: dict[Any, Any] = {
     str: str,
     float | None: lambda value: None if value is None else float(value),
     tuple[int, ...]: lambda values: tuple(int(value) for value in values),
+    tuple[float, ...]: lambda values: tuple(float(value) for value in values),
     tuple[FloatArray, ...]: lambda rows: tuple(_floats(row) for row in rows),
     FloatArray: _floats,
     IntArray: _integers,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.interval import KINDS, Interval
+from fieldcheck.core.interval import KINDS, Interval, protected_of
 from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES, ResultScale
 from fieldcheck.core.types import Loss, Task
@@ -27,8 +27,8 @@ class Estimate:
         What was estimated; ``value`` is not clipped to its range, so that its mean over campaigns stays where it is.
     interval
         Bounds for it, with the kind of promise they make.
-    guarded
-        A wider interval that is made to hold also where items that look safe fail, for techniques that know one.
+    beside
+        A second interval with another promise, for techniques that know one; the ``basis`` of each says which it is.
     audit
         A second estimate, for those who must claim that it is unbiased: exactly so where ``value`` is only nearly so,
         if the number of labels was fixed beforehand and none was skipped.
@@ -57,7 +57,7 @@ class Estimate:
     mean_loss: float
     loss: Loss = "squared"
     truth: float | None = None
-    guarded: Interval | None = None
+    beside: Interval | None = None
     audit: float | None = None
     warnings: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -83,11 +83,16 @@ class Estimate:
             metric=metric,
             value=value,
             interval=self.interval.map(move),
-            guarded=None if self.guarded is None else self.guarded.map(move),
+            beside=None if self.beside is None else self.beside.map(move),
             audit=None if self.audit is None else move(self.audit),
             standard_error=self.standard_error / self.scale.slope(self.value) * scale.slope(value),
             truth=None if self.truth is None else move(self.truth),
         )
+
+    @property
+    def protected(self) -> Interval | None:
+        """The interval that is made to hold also where items that look safe fail, for techniques that know one."""
+        return protected_of(self.interval, self.beside)
 
     @property
     def scale(self) -> ResultScale:
@@ -124,8 +129,9 @@ class Estimate:
             ("paper", self.paper),
             ("seed", str(self.seed)),
         ]
-        if self.guarded is not None:
-            rows.insert(1, ("guarded interval", f"{self._between(self.guarded)}: {self.guarded.note}"))
+        if self.beside is not None:
+            name = "protected interval" if self.beside is self.protected else "narrower interval"
+            rows.insert(1, (name, f"{self._between(self.beside)}: {self.beside.note}"))
         if self.audit is not None:
             root = "before the root is taken " if self.metric == "rmse" else ""
             rows.insert(2, ("audit form", f"{self.scale.shown(self.audit)}: {root}{AUDIT}"))
@@ -154,7 +160,7 @@ class Estimate:
             "metric": self.metric,
             "value": self.value,
             "interval": self.interval.to_dict(),
-            "guarded_interval": None if self.guarded is None else self.guarded.to_dict(),
+            "beside": None if self.beside is None else self.beside.to_dict(),
             "audit": self.audit,
             "standard_error": None if math.isnan(self.standard_error) else self.standard_error,
             "labels": self.labels,

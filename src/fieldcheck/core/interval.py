@@ -63,3 +63,8 @@ class Interval:
     def to_dict(self) -> dict[str, float | str | bool]:
         """Plain values, for JSON."""
         return asdict(self)
+
+
+def protected_of(*intervals: Interval | None) -> Interval | None:
+    """The one of them that is made to hold also where items that look safe fail; None if none is."""
+    return next((one for one in intervals if one is not None and one.basis == "protected"), None)

@@ -58,14 +58,14 @@ def campaign_page(
     level: float = 0.95,
     by: Sequence[str] | None = None,
     requirement: Requirement | None = None,
-    guarded: bool = False,
+    protected: bool = False,
 ) -> str:
     """The report of a campaign, at any moment of it.
 
     by
         Columns to cut the pool by; None: by prediction, where there are few classes.
     requirement
-        A requirement to hold the estimate against; ``guarded``: by the wider interval.
+        A requirement to hold the estimate against; ``protected``: by the protected interval.
     """
     progress = campaign.progress()
     try:
@@ -74,11 +74,11 @@ def campaign_page(
         return _page_without_estimate(campaign, progress, error)
     if isinstance(estimate, Comparison):
         return _comparison_page(campaign, estimate, progress)
-    decision = None if requirement is None else decide(estimate, requirement, guarded=guarded)
+    decision = None if requirement is None else decide(estimate, requirement, protected=protected)
     shown = estimate.as_metric(_metric(campaign, requirement))
     return page(
         campaign.settings.title,
-        answer=_answer(shown, decision, progress, guarded=guarded),
+        answer=_answer(shown, decision, progress, protected=protected),
         lead=[_where_it_stands(progress, decision)],
         warnings=warnings_of(estimate),
         sections=[
@@ -125,7 +125,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
     )
 
 
-def _answer(estimate: Estimate, decision: Decision | None, progress: Progress, *, guarded: bool) -> Headline:
+def _answer(estimate: Estimate, decision: Decision | None, progress: Progress, *, protected: bool) -> Headline:
     plain = answer_of(estimate)
     unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
     lost = tuple((name, count(number)) for name, number in unsettled if number)
@@ -133,7 +133,7 @@ def _answer(estimate: Estimate, decision: Decision | None, progress: Progress, *
     whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
     if decision is None:
         return whole
-    how = " (by the guarded interval)" if guarded else ""
+    how = " (by the protected interval)" if protected else ""
     return replace(whole, decision=f"{decision.word.capitalize()}: {decision.requirement}{how}", standing=decision.word)
 
 
@@ -146,10 +146,14 @@ def _intervals_chart(estimate: Estimate, requirement: Requirement | None) -> Int
 
 
 def _both(estimate: Estimate) -> list[tuple[str, Interval]]:
-    """The interval, and the wider one where there is one."""
-    if estimate.guarded is None:
+    """The interval, and the one beside it where there is one, by their names."""
+    if estimate.beside is None:
         return [("interval", estimate.interval)]
-    return [("standard", estimate.interval), ("guarded", estimate.guarded)]
+    return [(_name(one, estimate), one) for one in (estimate.interval, estimate.beside)]
+
+
+def _name(interval: Interval, estimate: Estimate) -> str:
+    return "protected" if interval is estimate.protected else "narrower"
 
 
 def _in_words(estimate: Estimate) -> str:

@@ -96,12 +96,22 @@ def test_one_label_is_one_label() -> None:
     assert "from 1 label that exposed 1 failure." in found.sentence()
 
 
-def test_the_guarded_interval_decides_when_asked() -> None:
-    found = replace(estimate(0.97, 0.96, 0.98), guarded=Interval(0.94, 0.98))
-    assert decide(found, Requirement("accuracy", 0.95)).word == "passed"
-    assert decide(found, Requirement("accuracy", 0.95), guarded=True).word == "undecided"
+NARROWER, PROTECTED = Interval(0.96, 0.98), Interval(0.94, 0.98, basis="protected")
+
+
+@pytest.mark.parametrize(("interval", "beside"), [(NARROWER, PROTECTED), (PROTECTED, NARROWER)])
+def test_the_protected_interval_decides_when_asked(interval: Interval, beside: Interval) -> None:
+    """Whichever of the two comes first: what is called protected is never the narrower one."""
+    found = replace(estimate(0.97, 0.96, 0.98), interval=interval, beside=beside)
+    assert found.protected == PROTECTED
+    assert decide(found, Requirement("accuracy", 0.95)).interval == interval
+    assert decide(found, Requirement("accuracy", 0.95), protected=True).word == "undecided"
+    assert decide(found, Requirement("accuracy", 0.95), protected=True).interval == PROTECTED
+
+
+def test_without_a_protected_interval_none_decides() -> None:
     with pytest.raises(FieldcheckError):
-        decide(replace(found, guarded=None), Requirement("accuracy", 0.95), guarded=True)
+        decide(replace(estimate(0.97, 0.96, 0.98), beside=NARROWER), Requirement("accuracy", 0.95), protected=True)
 
 
 def test_an_interval_that_is_not_trusted_decides_nothing() -> None:

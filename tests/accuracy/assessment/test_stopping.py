@@ -90,10 +90,10 @@ def test_the_half_width_is_that_of_the_interval_shown() -> None:
     assert stop.decision == "passed"
     assert halves[-1] <= 0.05 < min(halves[:-1])
     assert stop.estimate.interval == stop.looks[-1].interval
-    assert stop.estimate.guarded is not None
+    assert stop.estimate.beside is not None
 
 
-def test_where_failures_are_believed_rare_or_it_is_formal_only_the_guarded_interval_counts() -> None:
+def test_where_failures_are_believed_rare_or_it_is_formal_only_the_protected_interval_counts() -> None:
     plain = run_until(HARD_FIELD, Waves(), HalfWidth(0.06), max_labels=1_000, seed=5)
     formal = run_until(HARD_FIELD, Waves(), HalfWidth(0.06, formal=True), max_labels=1_000, seed=5)
     rare = run_until(EASY_FIELD, Waves(), HalfWidth(0.03), max_labels=1_000, seed=5)
@@ -102,9 +102,9 @@ def test_where_failures_are_believed_rare_or_it_is_formal_only_the_guarded_inter
         "waves:floor=0.5,first=40",
         "waves:floor=0.5,first=40",
     ]
-    assert not plain.estimate.interval.method.startswith("guarded")
-    assert formal.estimate.interval.method.startswith("guarded")
-    assert rare.estimate.interval.method.startswith("guarded")
+    assert not plain.estimate.interval.method.startswith("protected")
+    assert formal.estimate.interval.method.startswith("protected")
+    assert rare.estimate.interval.method.startswith("protected")
 
 
 def test_what_a_design_says_itself_is_kept() -> None:

@@ -17,12 +17,14 @@ from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.numerics.intervals.exact import hypergeometric
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
+from fieldcheck.numerics.sampling.floor import protecting_floor
 from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 from fieldcheck.testing import assert_frequencies, assert_unbiased, check_design
 
-OBJECTIVES = ("estimate", "balanced", "expose")
+OBJECTIVES = ("estimate", "balanced", "expose", "protected")
 VARIANTS = ("waves:first=20,objective=balanced", "waves:objective=expose,certain=1,floor=0.01")
 
 
@@ -80,41 +82,50 @@ def pivotal_samples(inclusion: list[float]) -> dict[tuple[int, ...], float]:
     return samples
 
 
-Path = tuple[float, list[np.ndarray], list[Belief]]
+Path = tuple[float, list[np.ndarray], list[Belief], list[float]]
 
 
 def paths(design: Waves, model: RiskModel, losses: np.ndarray, sizes: list[int]) -> Iterator[Path]:
-    """Chance, items and beliefs of every sequence of waves."""
+    """Chance, items, beliefs and floors of every sequence of waves."""
 
-    def go(chance: float, waves: list[np.ndarray], beliefs: list[Belief]) -> Iterator[Path]:
+    def go(
+        chance: float, waves: list[np.ndarray], beliefs: list[Belief], floors: list[float], missed: np.ndarray
+    ) -> Iterator[Path]:
         if len(waves) == len(sizes):
-            yield chance, waves, beliefs
+            yield chance, waves, beliefs, floors
             return
         before = np.concatenate([np.zeros(0, dtype=np.int64), *waves])
-        belief = model.fit(before, losses[before])
-        for share, wave in next_waves(design, model, belief, before=before, count=sizes[len(waves)]):
-            yield from go(chance * share, [*waves, wave], [*beliefs, belief])
+        belief, count = model.fit(before, losses[before]), sizes[len(waves)]
+        expected, drawn = model.expected(belief), np.isin(np.arange(len(losses)), before)
+        floor = floor_of(design, model, expected, missed=missed, drawn=drawn, count=count)
+        kind = design.objective
+        inclusion = wave_inclusion(
+            expected, model.spread(expected), drawn, count, objective=kind, floor=floor, certain=design.certain
+        )
+        for share, wave in next_waves(expected, inclusion, drawn):
+            further = [*waves, wave], [*beliefs, belief], [*floors, floor]
+            yield from go(chance * share, *further, missed * (1 - inclusion))
 
-    yield from go(1.0, [], [])
+    yield from go(1.0, [], [], [], np.ones(len(losses)))
 
 
-def next_waves(
-    design: Waves, model: RiskModel, belief: Belief, *, before: np.ndarray, count: int
-) -> Iterator[tuple[float, np.ndarray]]:
-    linear = model.linear(belief)
-    drawn = np.isin(np.arange(len(linear)), before)
-    chances = wave_inclusion(
-        model.expected(linear),
-        model.spread(model.expected(linear)),
-        drawn,
-        count,
-        objective=design.objective,
-        floor=0.25 if model.family == "bernoulli" else 0.1,
-        certain=design.certain,
-    )
+def floor_of(
+    design: Waves, model: RiskModel, expected: np.ndarray, *, missed: np.ndarray, drawn: np.ndarray, count: int
+) -> float:
+    """By the rules: of an open campaign, as many labels again as there will be after this wave are to come."""
+    if model.family == "gamma":
+        return 0.1
+    budget = 2 * (int(drawn.sum()) + count)
+    left = min(budget - int(drawn.sum()), int((~drawn).sum()))
+    if design.objective == "protected":
+        return protecting_floor(expected, missed, drawn, count=left, budget=budget)
+    return min(max(0.05 + expected.mean(), 0.1), 0.25) if design.objective == "estimate" else 0.25
+
+
+def next_waves(expected: np.ndarray, chances: np.ndarray, drawn: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
     sure = np.flatnonzero(~drawn & (chances >= 1))
     rest = np.flatnonzero(~drawn & (chances < 1))
-    rest = rest[np.argsort(linear[rest], kind="stable")]
+    rest = rest[np.argsort(expected[rest], kind="stable")]
     for places, share in pivotal_samples(chances[rest].tolist()).items():
         yield share, np.concatenate([sure, rest[list(places)]]).astype(np.int64)
 
@@ -134,23 +145,25 @@ def all_paths(objective: str, task: str, losses: np.ndarray) -> tuple[Waves, Fra
 def test_the_audit_form_is_right_on_average_over_all_paths(objective: str, task: str, losses: list[float]) -> None:
     y = np.array(losses)
     design, frame, found = all_paths(objective, task, y)
-    assert math.fsum(chance for chance, _, _ in found) == pytest.approx(1, abs=1e-12)
+    assert math.fsum(chance for chance, *_ in found) == pytest.approx(1, abs=1e-12)
     expectation = math.fsum(
-        chance * estimate_of(design._sample(frame, waves, beliefs, complete=True), y).audit
-        for chance, waves, beliefs in found
+        chance * estimate_of(design._sample(frame, waves, beliefs, floors, complete=True), y).audit
+        for chance, waves, beliefs, floors in found
     )
     assert expectation == pytest.approx(y.mean(), rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("objective", ["estimate", "expose"])
+@pytest.mark.parametrize("objective", ["estimate", "expose", "protected"])
 def test_draws_take_each_path_as_often_as_its_chance_says(objective: str) -> None:
     """Chi-square over 800 seeds, false alarm 1e-6; the beliefs that are recorded are those of the path."""
     y = np.array(BINARY["some fail"])
     design, frame, found = all_paths(objective, "classification", y)
-    chances = {tuple(tuple(sorted(wave.tolist())) for wave in waves): chance for chance, waves, _ in found}
+    chances = {tuple(tuple(sorted(wave.tolist())) for wave in waves): chance for chance, waves, *_ in found}
     recorded = {
-        tuple(tuple(sorted(wave.tolist())) for wave in waves): design._sample(frame, waves, beliefs, complete=True)
-        for _, waves, beliefs in found
+        tuple(tuple(sorted(wave.tolist())) for wave in waves): design._sample(
+            frame, waves, beliefs, floors, complete=True
+        )
+        for _, waves, beliefs, floors in found
     }
     counts: Counter[tuple] = Counter()
     for seed in range(800):
@@ -246,7 +259,7 @@ def test_the_record_of_a_wave_is_small() -> None:
     """A handful of coefficients, not one number per item."""
     frame, losses = pool()
     sample = Waves().draw(frame, losses, budget=200, seed=0)
-    assert sum(len(belief) for belief in sample.draws.beliefs) < 50
+    assert sum(len(belief) for belief in sample.draws.beliefs) < 120
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -258,23 +271,32 @@ def test_labelling_everything_leaves_no_error(objective: str, task: str, size: i
     assert found.value == pytest.approx(losses.mean(), abs=1e-12)
     assert found.audit == pytest.approx(losses.mean(), abs=1e-12)
     assert found.variance == pytest.approx(0, abs=1e-12)
-    assert found.guarded is not None
-    assert found.interval.width == found.guarded.width == 0
+    assert found.beside is not None
+    assert found.interval.width == found.beside.width == 0
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("loss", [0.0, 1.0])
 def test_labels_that_all_agree(objective: str, loss: float) -> None:
-    """The bounds reach a pool that agrees, too, and on the other side what a rule of thumb for SRS (3/n) leaves."""
+    """The estimate agrees, too, and both intervals leave something of the other outcome."""
     frame, _ = pool()
     losses = np.full(frame.size, loss)
     for seed in range(10):
         found = estimate_of(Waves(objective=objective).draw(frame, losses, budget=60, seed=seed), losses)  # type: ignore[arg-type]
-        assert loss in found.interval
-        assert found.guarded is not None
-        assert loss in found.guarded
-        assert abs(1 - loss - (found.interval.low if loss else found.interval.high)) > 0.5
-        assert found.interval.width >= 3 / 60
+        assert found.value == loss
+        assert found.beside is not None
+        for one in (found.interval, found.beside):
+            assert loss in one
+            assert one.width > 1 / 60 / 2
+
+
+def test_without_failures_the_protected_interval_is_narrower_than_that_of_a_random_sample() -> None:
+    frame, _ = pool()
+    losses = np.zeros(frame.size)
+    for budget in (20, 50, 100, 300):
+        found = estimate_of(Waves(objective="protected").draw(frame, losses, budget=budget, seed=1), losses)
+        assert found.interval.method == "protected"
+        assert found.interval.high <= hypergeometric(0, budget, frame.size, level=0.95)[1]
 
 
 def test_no_errors_in_a_regression() -> None:

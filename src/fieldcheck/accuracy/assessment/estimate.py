@@ -53,7 +53,7 @@ def estimate(
         mean_loss=found.value,
         loss=loss,
         truth=truth,
-        guarded=None if found.guarded is None else found.guarded.map(SCALES[metric].of),
+        beside=None if found.beside is None else found.beside.map(SCALES[metric].of),
         audit=None if math.isnan(found.audit) else SCALES[metric].of(found.audit),
         warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled)),
         versions=versions(),

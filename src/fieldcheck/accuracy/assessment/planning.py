@@ -291,16 +291,16 @@ class Outlook:
         model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         if labelled is None:
             sure = "the model's own confidence" if "confidence" in frame.auxiliary else "a guess without confidence"
-            return cls(model, _scenarios(model, model.linear(model.prior()), REACH), f"{sure}, before any label")
+            return cls(model, _scenarios(model, model.expected(model.prior()), REACH), f"{sure}, before any label")
         items, losses = labelled.sample.items, labelled.losses
-        linear = model.linear(model.fit(items, losses))
-        at, basis = model.expected(linear[items]), counted(labelled.labels, "label")
+        expected = model.expected(model.fit(items, losses))
+        at, basis = expected[items], counted(labelled.labels, "label")
         if model.family == "gamma":
             dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300))
-            return cls(model, _scenarios(model, linear, 0.0), basis, labelled.labels, dispersion)
+            return cls(model, _scenarios(model, expected, 0.0), basis, labelled.labels, dispersion)
         # The labels add their information on the intercept to that of one standard deviation before them.
         reach = REACH / math.sqrt(1 + float((at * (1 - at)).sum()))
-        return cls(model, _scenarios(model, linear, reach), basis, labelled.labels)
+        return cls(model, _scenarios(model, expected, reach), basis, labelled.labels)
 
     def seen_by(self, design: Forecastable, pool: Pool, labelled: Labelled | None) -> Outlook:
         """The same failure rates, over the items as waves with variables of its own tells them apart."""
@@ -335,8 +335,8 @@ class Outlook:
         return tuple(words)
 
 
-def _scenarios(model: RiskModel, linear: FloatArray, reach: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return model.expected(linear - reach), model.expected(linear), model.expected(linear + reach)
+def _scenarios(model: RiskModel, expected: FloatArray, reach: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    return model.shifted(expected, -reach), expected, model.shifted(expected, reach)
 
 
 def _levelled(expected: FloatArray, rate: float) -> FloatArray:

@@ -11,17 +11,17 @@ from fieldcheck.core.interval import Interval
 from fieldcheck.core.requirement import Decision, Look, Requirement, Stop
 
 
-def decide(estimate: Estimate, requirement: Requirement, *, guarded: bool = False) -> Decision:
+def decide(estimate: Estimate, requirement: Requirement, *, protected: bool = False) -> Decision:
     """Hold an estimate against a requirement, by its interval.
 
-    guarded
+    protected
         Go by the wider interval that also holds where items which look safe fail more often than they should.
     """
     found = estimate.as_metric(requirement.metric)
-    interval = found.guarded if guarded else found.interval
+    interval = found.protected if protected else found.interval
     if interval is None:
         raise FieldcheckError(
-            f"'{found.design}' knows no guarded interval", rule="waves has one", hint="leave out --guarded"
+            f"'{found.design}' knows no protected interval", rule="waves has one", hint="leave out --protected"
         )
     if not interval.trusted:
         why = f"the interval cannot be trusted: {interval.note or 'its weights are too uneven'}"

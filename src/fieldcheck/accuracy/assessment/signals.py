@@ -140,7 +140,7 @@ def _signal(
     pool: Pool, name: str, chis: Mapping[str, FloatArray], chi: FloatArray | None, losses: FloatArray
 ) -> Signal:
     model = frame_model(chis, None, len(pool), pool.task)
-    expected = model.expected(model.linear(model.fit(np.arange(len(pool)), losses)))
+    expected = model.expected(model.fit(np.arange(len(pool)), losses))
     by = expected if chi is None else chi
     return Signal(
         name=name,

@@ -17,7 +17,6 @@ from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.accuracy.designs.base import Design, OpenEnded, auxiliaries_of
-from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
@@ -29,14 +28,14 @@ from fieldcheck.core.requirement import Decided, Look, Requirement, Stop
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import Loss
 from fieldcheck.core.words import counted
+from fieldcheck.numerics import special
 from fieldcheck.numerics.intervals.boundary import boundary, clock
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
-from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, normal_quantile
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
 from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule
 
 RARE = 0.05
-"""Mean failure rate, as believed before any label, under which only the guarded interval is narrow for good reason."""
+"""Mean failure rate, as believed before any label, under which only the protected interval is narrow with reason."""
 
 
 Seen = tuple[int, float, Interval]
@@ -52,7 +51,7 @@ class StopRule(Protocol):
         ...
 
     def careful(self, frame: Frame) -> bool:
-        """Whether it goes by the guarded variance, which does not take on trust that items which look safe are."""
+        """Whether it goes by the protected interval, which does not take on trust that items which look safe are."""
         ...
 
     def looks(self, sample: Sample) -> tuple[int, ...]:
@@ -77,13 +76,13 @@ class HalfWidth:
     """Stop when the interval reaches no farther than ``target`` from its middle.
 
     Looking after every wave does no harm: it stops on the spread of the estimate, not on its value. With ``waves`` and
-    failures that are believed to be rare (under 5 %) it waits for the guarded interval, since the other one may be
+    failures that are believed to be rare (under 5 %) it waits for the protected interval, since the other one may be
     narrow only because nobody looked where failures hide.
 
     target
         Half-width wanted, in the unit of the metric: 0.02 is two points of accuracy.
     formal
-        Always wait for the guarded interval.
+        Always wait for the protected interval.
     """
 
     target: float
@@ -112,8 +111,8 @@ class HalfWidth:
 
     def _look(self, labelled: Labelled, *, level: float) -> Seen:
         found, frame = estimators.estimate(labelled, level=level), labelled.sample.frame
-        careful = found.guarded is not None and frame is not None and self.careful(frame)
-        return len(labelled.sample), found.value, found.guarded if careful and found.guarded else found.interval
+        careful = found.protected is not None and frame is not None and self.careful(frame)
+        return len(labelled.sample), found.value, found.protected if careful and found.protected else found.interval
 
     def decision(self, look: Look) -> Decided:
         return "passed" if look.interval.width / 2 <= self.target else "undecided"
@@ -128,7 +127,7 @@ class Certify:
 
     Every look is allowed for: of campaigns whose truth lies on the threshold, at most ``1 - level`` ever make a false
     claim (``waves``: group-sequential boundary, approximate, checked by simulation; ``srs``: exact at every label).
-    With ``waves``, "at least" rests on the guarded variance, and half of the chances are the same for all items; where
+    With ``waves``, "at least" rests on the protected bound, and half of the chances are the same for all items; where
     many confident items fail it can still be wrong more often than that, and ``srs`` cannot.
     """
 
@@ -182,8 +181,8 @@ class Certify:
         for labels, constant in zip(looks, (*constants, 0.0), strict=False):
             if labels > after:
                 first = first_look(labelled, labels)
-                found = estimators.estimate(first, level=level)
-                yield labels, found.value, group_sequential(found, first, constant, level=level)
+                value = estimators.estimate(first, level=level).value
+                yield labels, value, group_sequential(first, constant, level=level)
 
     def decision(self, look: Look) -> Decided:
         return self.aim.decide(look.interval).word
@@ -195,20 +194,12 @@ class Certify:
         return max(gap / reach, 0.0) if reach else 0.0
 
 
-def group_sequential(found: MeanLoss, labelled: Labelled, constant: float, *, level: float) -> Interval:
-    """Lower bound of the failure rate by the plain variance, upper bound by the guarded one."""
+def group_sequential(labelled: Labelled, constant: float, *, level: float) -> Interval:
+    """The protected bounds at the level of the boundary."""
     note = "allows for a look after every wave; its lower end also holds where items that look safe fail more often"
-    labels = len(labelled.sample)
-    if labels == labelled.sample.population:
-        low = high = found.value
-    else:
-        z = constant * critical(labels, level) / normal_quantile(level)
-        low, _ = effective_wilson(found.value, found.variance, labels, z=z)
-        _, high = effective_wilson(found.value, found.guarded_variance, labels, z=z)
-        # Labels without a failure never rule out that there is none, whatever the risk model expects; nor the reverse.
-        failed = labelled.failed
-        low, high = (low if failed.any() else 0.0), (1.0 if failed.all() else high)
-    return Interval(low, high, level, "anytime", "group-sequential Wilson", note=note, basis="boundary")
+    found = estimators.estimate(labelled, level=2 * float(special.ndtr(constant)) - 1 if constant else level)
+    bounds = found.protected or found.interval
+    return Interval(bounds.low, bounds.high, level, "anytime", "group-sequential", note=note, basis="boundary")
 
 
 def open_ended(design: Design, rule: StopRule, frame: Frame) -> OpenEnded:
@@ -261,10 +252,10 @@ def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Stop:
     """Where it stopped, with the estimate under the interval that the rule went by."""
     last = looks[-1]
     decision = rule.decision(last)
-    guarded = found.guarded if last.interval == found.interval else None
+    beside = found.beside if last.interval == found.interval else None
     return Stop(
         decision=decision,
-        estimate=replace(found, interval=last.interval, guarded=guarded),
+        estimate=replace(found, interval=last.interval, beside=beside),
         looks=tuple(looks),
         aim=rule.aim,
         more=0 if decision != "undecided" else more_labels(last, rule.shrink(last), found.population),
@@ -300,4 +291,4 @@ def _believed_rare(frame: Frame) -> bool:
     model: RiskModel = frame.memo(
         "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
     )
-    return float(model.expected(model.linear(model.prior())).mean()) < RARE
+    return float(model.expected(model.prior()).mean()) < RARE

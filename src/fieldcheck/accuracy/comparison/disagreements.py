@@ -213,11 +213,11 @@ def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> 
     parts = np.split(drawn.items, np.cumsum(drawn.sizes, dtype=np.int64)[:-1])
     used = np.cumsum([0, *drawn.sizes], dtype=np.int64)
     waves = (
-        PastWave(contest.prospect(_split(contest, row)), count, here[~lost[here]], here[lost[here]])
+        PastWave(RULE, contest.prospect(_split(contest, row)), count, here[~lost[here]], here[lost[here]])
         for row, count, part, start in zip(drawn.beliefs, drawn.sizes, parts, used, strict=False)
         for here in [part[: max(labels - int(start), 0)]]
     )
-    return any_wave(RULE, waves, np.zeros(len(contest.items), dtype=bool))
+    return any_wave(waves, np.zeros(len(contest.items), dtype=bool))
 
 
 def _split(contest: Contest, row: FloatArray) -> list[FloatArray]:

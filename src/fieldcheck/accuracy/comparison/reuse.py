@@ -142,8 +142,8 @@ def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, me
     known, chance = np.isfinite(losses), carried.chance
     more = top.items[: len(losses)]
     if known.any():
-        wave = PastWave(risk_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
-        ((_, inclusion, _),) = replay(RULE, [wave], carried.drawn())
+        wave = PastWave(RULE, risk_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
+        ((_, inclusion, _),) = replay([wave], carried.drawn())
         chance = 1 - (1 - chance) * (1 - inclusion)
     items = np.concatenate([carried.items, more[known]])
     everything = np.concatenate([carried.losses, losses[known]])
@@ -229,7 +229,7 @@ def explained(
         seed=seed,
         mean_loss=found.value,
         truth=None if truth is None else SCALES[metric].of(truth),
-        guarded=None if found.guarded is None else found.guarded.map(SCALES[metric].of),
+        beside=None if found.beside is None else found.beside.map(SCALES[metric].of),
         warnings=(*warnings, f"holds only if {pool.name} was neither trained nor tuned on the labels that are re-used"),
         versions=versions(),
     )

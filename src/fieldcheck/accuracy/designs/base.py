@@ -60,7 +60,7 @@ class OpenEnded(Design, Protocol):
         """The design as a campaign that may stop early; None where these parameters do not allow it.
 
         careful
-            Stopping will rest on the guarded variance.
+            Stopping will rest on the protected interval.
         """
         ...
 

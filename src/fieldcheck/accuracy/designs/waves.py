@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -15,8 +15,9 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
-from fieldcheck.core.types import FloatArray, IntArray, Task
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
+from fieldcheck.numerics.sampling.floor import estimating_floor, protecting_floor
 from fieldcheck.numerics.sampling.inclusion import Objective
 from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule, schedule
 from fieldcheck.numerics.sampling.wave import Prospect, WaveRule
@@ -27,18 +28,22 @@ class Waves:
     """Label in waves; after each, learn which items are likely to fail, and look where the next labels tell most.
 
     A risk model starts from the model's own confidence and is refitted to all labels before each wave. Items are
-    drawn with unequal chances that never fall under a floor, spread along the risk, and the estimate corrects the
-    model's prediction for the whole pool by what the labels say: a wrong risk model costs precision, not honesty.
-    On eight published subjects its error is .58 of that of simple random sampling on average (.20 to .84), so that it
-    needs a third of the labels; with useless auxiliary variables 1.07 (up to 1.30).
+    drawn with unequal chances that never fall under a floor, spread along the risk, and the estimate shifts the
+    model's prediction for the whole pool until it agrees with the labels: a wrong risk model costs precision, not
+    honesty. Of its two intervals one is protected against confident items that fail, the other one is narrower. With
+    50 and 200 labels its error is .49 of that of simple random sampling on average over eight pools (up to .85); with
+    ``objective=protected`` .75 over six, and with useless auxiliary variables 1.00 (up to 1.12).
 
     auxiliary
         Variables for the risk model, joined by ``+``; ``auto``: all that are known to help and that the pool has.
     objective
-        ``estimate``: smallest error. ``expose``: most failures. ``balanced``: both.
+        ``protected``: the narrowest interval that also holds where confident items fail. ``estimate``: smallest
+        error. ``expose``: most failures. ``balanced``: both.
     floor
-        Share of the chances that is the same for all items. Left out: 0.25 for failures, which hide where a model is
-        sure of itself; 0.1 for errors of regression, which do not.
+        Share of the chances that is the same for all items. Left out, each wave of ``protected`` takes the one with
+        which its interval is forecast to be narrowest, and of ``estimate`` one between 0.1 and 0.25, lower where
+        failures are rare; otherwise 0.25 for failures, which hide where a model is sure of itself, and 0.1 for errors
+        of regression, which do not.
     certain
         ``expose`` only: share of each wave that goes to the riskiest items outright.
     first
@@ -78,9 +83,10 @@ class Waves:
         model: RiskModel = frame.memo(
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
-        drawn = np.zeros(frame.size, dtype=bool)
+        drawn, missed = np.zeros(frame.size, dtype=bool), np.ones(frame.size)
         waves: list[IntArray] = []
         beliefs: list[Belief] = []
+        floors: list[float] = []
         planned = schedule(budget) if self.first is None else open_schedule(self.first, budget)
         for number, count in enumerate(planned):
             before = np.concatenate(waves) if waves else np.zeros(0, dtype=np.int64)
@@ -89,9 +95,18 @@ class Waves:
                 break
             usable = np.isfinite(known)
             beliefs.append(model.fit(before[usable], known[usable]))
+            prospect = model.prospect(beliefs[-1])
+            total = budget if self.first is None else 2 * (len(before) + count)
+            floors.append(
+                self.floor_of(
+                    prospect.expected, frame.task, missed=missed, drawn=drawn, left=total - len(before), budget=total
+                )
+            )
+            rule = self.rule(floors[-1])
+            missed *= 1 - rule.inclusion(prospect, drawn, count)
             waves.append(
-                self.rule(frame.task).draw(
-                    model.prospect(beliefs[-1]),
+                rule.draw(
+                    prospect,
                     drawn,
                     count,
                     choice=stream(seed, "waves", number),
@@ -99,13 +114,34 @@ class Waves:
                 )
             )
             drawn[waves[-1]] = True
-        return self._sample(frame, waves, beliefs, complete=len(waves) == len(planned))
+        return self._sample(frame, waves, beliefs, floors, complete=len(waves) == len(planned))
+
+    def floor_for(self, expected: FloatArray, task: Task) -> float:
+        """The floor before any label."""
+        if self.floor is not None or task == "regression":
+            return 0.1 if self.floor is None else self.floor
+        if self.objective == "protected":
+            return self.careful_floor
+        return estimating_floor(expected) if self.objective == "estimate" else 0.25
+
+    def floor_of(
+        self, expected: FloatArray, task: Task, *, missed: FloatArray, drawn: BoolArray, left: int, budget: int
+    ) -> float:
+        """The floor of a wave; ``protecting_floor`` has the words."""
+        if self.objective == "protected" and self.floor is None and task == "classification":
+            count = min(left, int(np.count_nonzero(~drawn)))
+            return protecting_floor(expected, missed, drawn, count=count, budget=budget)
+        return self.floor_for(expected, task)
+
+    def rule(self, floor: float) -> WaveRule:
+        """How beliefs become chances."""
+        return WaveRule(self.objective, floor, self.certain)
 
     def open_ended(self, *, careful: bool) -> Waves:
         """Waves that do not depend on the budget; a ``floor`` or ``first`` that is named is kept.
 
-        Where a stop is careful, half of the chances are the same for all items: the guarded variance is then smaller,
-        by up to a third of the labels for accurate models, and blind spots are found sooner.
+        Where a stop is careful, half of the chances are the same for all items: the protected interval is then
+        narrower, by up to a third of the labels for accurate models, and blind spots are found sooner.
         """
         floor = self.careful_floor if self.floor is None and careful else self.floor
         return replace(self, first=self.first or OPEN_FIRST, floor=floor)
@@ -118,16 +154,14 @@ class Waves:
     def half_width(self, frame: Frame, scenario: Scenario, *, labels: int, level: float) -> float:
         """One wave with all labels: later waves know the risk about as well as the scenario does."""
         prospect = Prospect(scenario.expected, scenario.spread, scenario.expected)
-        chance = self.rule(scenario.task).inclusion(prospect, np.zeros(frame.size, dtype=bool), labels)
+        rule = self.rule(self.floor_for(scenario.expected, scenario.task))
+        chance = rule.inclusion(prospect, np.zeros(frame.size, dtype=bool), labels)
         variance = float((scenario.spread * (1 / chance - 1)).sum()) / frame.size**2
         return scenario.half_width(variance, labels, level=level)
 
-    def rule(self, task: Task) -> WaveRule:
-        """How beliefs become chances, for failures or for errors of regression."""
-        floor = self.floor if self.floor is not None else 0.25 if task == "classification" else 0.1
-        return WaveRule(self.objective, floor, self.certain)
-
-    def _sample(self, frame: Frame, waves: list[IntArray], beliefs: list[Belief], *, complete: bool) -> Sample:
+    def _sample(
+        self, frame: Frame, waves: list[IntArray], beliefs: list[Belief], floors: list[float], *, complete: bool
+    ) -> Sample:
         items = np.concatenate(waves)
         sizes = [len(wave) for wave in waves]
         return Sample(
@@ -138,7 +172,9 @@ class Waves:
                 wave=np.repeat(np.arange(len(waves), dtype=np.int64), sizes),
                 sizes=tuple(sizes),
                 beliefs=tuple(belief.as_row() for belief in beliefs),
-                **asdict(self.rule(frame.task)),
+                floors=tuple(floors),
+                objective=self.objective,
+                certain=self.certain,
             ),
             complete=complete,
             frame=frame,

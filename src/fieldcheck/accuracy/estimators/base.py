@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
 from fieldcheck.core.draws import Draws
-from fieldcheck.core.interval import Interval
+from fieldcheck.core.interval import Interval, protected_of
 from fieldcheck.core.sample import ItemFit, Labelled
 
 
@@ -20,10 +20,10 @@ class MeanLoss:
         unbiased.
     variance
         Estimated variance of ``value`` over repetitions of the campaign.
-    guarded
-        A wider interval that also holds where items that look safe fail, if the estimator knows one.
-    guarded_variance
-        What that interval is made of; nan if there is none.
+    interval
+        The one that the design is made for.
+    beside
+        A second one with another promise, if the estimator knows one: the ``basis`` of each says which it is.
     audit
         A second estimate of the same, exactly unbiased if the number of labels was fixed beforehand and none was
         skipped; nan if there is none.
@@ -34,10 +34,14 @@ class MeanLoss:
     value: float
     variance: float
     interval: Interval
-    guarded: Interval | None = None
-    guarded_variance: float = math.nan
+    beside: Interval | None = None
     audit: float = math.nan
     items: ItemFit | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def protected(self) -> Interval | None:
+        """The interval that is made to hold also where items that look safe fail, if the estimator knows one."""
+        return protected_of(self.interval, self.beside)
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -78,7 +78,9 @@ class ComparisonQuestion:
             wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
             sizes=drawn.sizes,
             beliefs=drawn.beliefs,
-            **asdict(RULE),
+            objective=RULE.objective,
+            floors=(RULE.floor,) * len(drawn.sizes),
+            certain=RULE.certain,
         )
         return Sample(contest.population, contest.items[drawn.items], ESTIMATOR, waves, complete=drawn.complete)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar
 
@@ -102,7 +102,9 @@ class ReuseQuestion:
             wave=np.zeros(len(top.items), dtype=np.int64),
             sizes=(len(top.items),),
             beliefs=(top.belief.as_row(),),
-            **asdict(RULE),
+            objective=RULE.objective,
+            floors=(RULE.floor,),
+            certain=RULE.certain,
             before=self.carried.items,
         )
         return Sample(len(self.pool), top.items, ESTIMATOR, draws)

@@ -42,8 +42,8 @@ def beta_quantile(mean: float, variance: float, *, q: float) -> float:
     if mean <= 0 or mean >= 1 or variance <= 0:
         return min(max(mean, 0.0), 1.0)
     size = mean * (1 - mean) / variance - 1
-    if size <= 0:  # no distribution on [0, 1] has more variance than the one that only knows 0 and 1
-        return float(q > 1 - mean)
+    if size <= 0:  # no distribution on [0, 1] has that much variance: nothing is known
+        return float(q > 0.5)
     return float(special.betaincinv(mean * size, (1 - mean) * size, q))
 
 

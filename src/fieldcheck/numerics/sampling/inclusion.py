@@ -13,7 +13,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-Objective = Literal["estimate", "balanced", "expose"]
+Objective = Literal["estimate", "balanced", "expose", "protected"]
 
 
 _LEAST = 1e-4
@@ -65,7 +65,7 @@ def wave_inclusion(
 
 def _size(expected: FloatArray, spread: FloatArray, objective: str) -> FloatArray:
     """What the probability is proportional to: the spread of the loss, or for failures the loss itself."""
-    return np.sqrt(spread) if objective == "estimate" else np.maximum(expected, _LEAST)
+    return np.sqrt(spread) if objective in ("estimate", "protected") else np.maximum(expected, _LEAST)
 
 
 def _cut(expected: FloatArray, count: int) -> float:

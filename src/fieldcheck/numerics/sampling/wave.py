@@ -87,12 +87,15 @@ class WaveRule:
 class PastWave:
     """A wave as it was drawn and labelled.
 
+    rule
+        What it was drawn by; the floor may differ from wave to wave.
     planned
         How many items it drew.
     labelled, lost
         Those that have a label, and those that will never have one.
     """
 
+    rule: WaveRule
     prospect: Prospect
     planned: int
     labelled: IntArray
@@ -104,24 +107,22 @@ class PastWave:
         return len(self.labelled) / self.planned
 
 
-def replay(
-    rule: WaveRule, waves: Iterable[PastWave], drawn: BoolArray
-) -> Iterator[tuple[PastWave, FloatArray, BoolArray]]:
+def replay(waves: Iterable[PastWave], drawn: BoolArray) -> Iterator[tuple[PastWave, FloatArray, BoolArray]]:
     """Each wave, with the chance of every item to be drawn by it and labelled, and what was drawn before it.
 
     drawn
         True where an item was drawn before the first wave.
     """
     for wave in waves:
-        yield wave, rule.inclusion(wave.prospect, drawn, wave.planned) * wave.share, drawn
+        yield wave, wave.rule.inclusion(wave.prospect, drawn, wave.planned) * wave.share, drawn
         drawn = drawn.copy()
         drawn[wave.labelled] = True
         drawn[wave.lost] = True
 
 
-def any_wave(rule: WaveRule, waves: Iterable[PastWave], drawn: BoolArray) -> FloatArray:
+def any_wave(waves: Iterable[PastWave], drawn: BoolArray) -> FloatArray:
     """The chance of every item to be drawn by any of the waves, and labelled."""
     missed = np.ones(len(drawn))
-    for _, chance, _ in replay(rule, waves, drawn):
+    for _, chance, _ in replay(waves, drawn):
         missed *= 1 - chance
     return 1 - missed

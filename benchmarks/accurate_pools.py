@@ -1,0 +1,163 @@
+"""Pools from accurate networks, most of them under-confident, for the studies beside this file.
+
+    python benchmarks/accurate_pools.py        train all of them (minutes on one core), and say how accurate they are
+
+Accurate models are what people want to release, and networks trained with label smoothing or mixup doubt more than
+they fail. Nothing in the library was tuned on these pools. They are kept as ``accurate/NAME.npz`` in
+``FIELDCHECK_CACHE``: ``confidence``, ``predicted`` and ``failed``, one per item.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from networks import _decoded, cache_folder, data_folder, mnist
+
+Arrays = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
+"""Inputs and classes to train on, inputs and classes of the pool."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is trained: one of these is one pool."""
+
+    data: Callable[[], Arrays]
+    network: Callable[[], nn.Module]
+    epochs: int
+    smoothing: float = 0.0
+    mixup: float = 0.0
+    decay: float = 0.0
+
+
+def digits(count: int) -> Callable[[], Arrays]:
+    """The first digits to train on, all test digits as the pool."""
+
+    def load() -> Arrays:
+        x, y = mnist("train")
+        field, truth = mnist("test")
+        return _tensor(x[:count]), torch.from_numpy(y[:count]), _tensor(field), torch.from_numpy(truth)
+
+    return load
+
+
+def shifted_digits() -> Arrays:
+    """Three classes of the pool are shifted: two moved by three pixels, one in faint ink."""
+    x, y, field, truth = digits(20_000)()
+    for digit, change in ((2, _moved), (5, _moved), (7, lambda one: one * 0.3)):
+        field[truth == digit] = change(field[truth == digit])
+    return x, y, field, truth
+
+
+def one_digit() -> Arrays:
+    """Two classes: a digit, or any other."""
+    x, y, field, truth = digits(30_000)()
+    return x, (y == 6).long(), field, (truth == 6).long()
+
+
+def signs() -> Arrays:
+    """German traffic signs, the official test images as the pool."""
+    parts = []
+    for part in ("train", "test"):
+        with np.load(data_folder() / "signs" / f"gtsrb_{part}.npz") as file:
+            images, labels = _decoded(file["data"], file["offsets"]), file["labels"].astype(np.int64)
+        parts += [_tensor(images), torch.from_numpy(labels)]
+    return parts[0], parts[1], parts[2], parts[3]
+
+
+def _moved(images: torch.Tensor) -> torch.Tensor:
+    return torch.roll(images, (3, 3), dims=(-2, -1))
+
+
+def _tensor(images: npt.NDArray[np.uint8]) -> torch.Tensor:
+    batch = torch.from_numpy(np.ascontiguousarray(images)).float() / 255
+    return batch[:, None] if batch.ndim == 3 else batch.permute(0, 3, 1, 2).contiguous()
+
+
+def dense() -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 200), nn.ReLU(), nn.Linear(200, 10))
+
+
+def convolutional(channels: int, classes: int, side: int, width: int = 16) -> Callable[[], nn.Module]:
+    def build() -> nn.Module:
+        return nn.Sequential(
+            *(nn.Conv2d(channels, width, 5, padding=2), nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(2)),
+            *(nn.Conv2d(width, 2 * width, 3, padding=1), nn.BatchNorm2d(2 * width), nn.ReLU(), nn.MaxPool2d(2)),
+            *(nn.Flatten(), nn.Dropout(0.3), nn.Linear(2 * width * (side // 4) ** 2, 128), nn.ReLU()),
+            nn.Linear(128, classes),
+        )
+
+    return build
+
+
+POOLS = {
+    "digits_smoothed": Recipe(digits(20_000), dense, 8, smoothing=0.1),
+    "digits_mixup": Recipe(digits(20_000), convolutional(1, 10, 28, 8), 4, mixup=0.4),
+    "digits_sharp": Recipe(digits(20_000), convolutional(1, 10, 28, 8), 4),
+    "digits_decay": Recipe(digits(5_000), dense, 12, decay=3e-2),
+    "digits_shifted": Recipe(shifted_digits, convolutional(1, 10, 28, 8), 3, smoothing=0.05),
+    "one_digit": Recipe(one_digit, convolutional(1, 2, 28, 8), 4, smoothing=0.05),
+    "signs_smoothed": Recipe(signs, convolutional(3, 43, 32, 24), 7, smoothing=0.1),
+}
+
+
+def trained(recipe: Recipe) -> dict[str, npt.NDArray[np.generic]]:
+    """The pool of one network."""
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    x, y, field, truth = recipe.data()
+    network, batch = recipe.network(), 128
+    optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3, weight_decay=recipe.decay)
+    steps = recipe.epochs * (len(x) // batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=steps)
+    for step in range(steps):
+        chosen = torch.randint(len(x), (batch,))
+        inputs, wanted = x[chosen], functional.one_hot(y[chosen], int(y.max()) + 1).float()
+        if recipe.mixup:
+            share = float(np.random.default_rng(step).beta(recipe.mixup, recipe.mixup))
+            inputs = share * inputs + (1 - share) * inputs.flip(0)
+            wanted = share * wanted + (1 - share) * wanted.flip(0)
+        loss = functional.cross_entropy(network(inputs), wanted, label_smoothing=recipe.smoothing)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+    network.eval()
+    with torch.no_grad():
+        chances = torch.cat([torch.softmax(network(part).double(), 1) for part in field.split(500)])
+    confidence, predicted = chances.max(1)
+    failed = (predicted != truth).numpy()
+    return {"confidence": confidence.numpy(), "predicted": predicted.numpy(), "failed": failed}
+
+
+def pool(name: str) -> dict[str, npt.NDArray[np.generic]]:
+    """A pool by its name, trained when it is not there yet."""
+    path = cache_folder() / "accurate" / f"{name}.npz"
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        np.savez(path, **trained(POOLS[name]))  # type: ignore[arg-type]
+    with np.load(path) as file:
+        return dict(file)
+
+
+def main() -> None:
+    for name in POOLS:
+        started = time.perf_counter()
+        arrays = pool(name)
+        doubt = 1 - arrays["confidence"].astype(np.float64)
+        print(
+            f"{name:16} {len(doubt):6,} items, {1 - arrays['failed'].mean():.2%} right, mean confidence "
+            f"{1 - doubt.mean():.2%} ({time.perf_counter() - started:.0f} s)",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Intervals for a mean loss from draws with unequal chances, by a risk model.
+
+Both bounds are quantiles of the beta distribution with the mean and variance of the estimate. Each allows for part of
+one failure that no label showed: the *protected* one for a failure where labels are sparsest, the narrower one, right
+if the risk model is, for one where failures are expected. That they cover is a result of simulation
+(benchmarks/results/right_numbers.md), not a theorem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fieldcheck.numerics.intervals.moments import WORST, beta_quantile
+from fieldcheck.numerics.intervals.wilson import critical, log_bounds, normal_quantile
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class MeanEvidence:
+    """What the labels say about a failure rate, or another mean loss.
+
+    value
+        The estimate.
+    seen, foreseen
+        Its variance as the labels show it, and as the risk model expects it.
+    least, typical
+        How densely labels were drawn where they are sparsest, and where failures are expected: the chance that such an
+        item has a label is ``1 - exp(-rate)``.
+    failures, labels, population
+        Counts; failures may be a sum of losses between 0 and 1.
+    """
+
+    value: float
+    seen: float
+    foreseen: float
+    least: float
+    typical: float
+    failures: float
+    labels: int
+    population: int
+
+
+def protected(found: MeanEvidence, *, level: float, strict: bool = False) -> Bounds:
+    """Bounds that are made to hold also where confident items fail.
+
+    The upper bound leaves out the variance that the risk model expects: what it believes shall not matter there.
+
+    strict
+        Allow for a whole failure that no label showed, which is exact without failures, not for three quarters.
+    """
+    share = 1.0 if strict else WORST
+    low, high = _lower(found, level, share), _upper(found, found.seen, found.least, level=level, share=share)
+    return _possible(found, low, high)
+
+
+def trusting(found: MeanEvidence, *, level: float) -> Bounds:
+    """Bounds that hold if the risk model is right; never wider than the protected ones."""
+    low, most = protected(found, level=level)
+    high = _upper(found, max(found.seen, found.foreseen), found.typical, level=level, share=WORST)
+    return _possible(found, low, min(high, most))
+
+
+def protected_loss(found: MeanEvidence, *, level: float) -> Bounds:
+    """The same for losses without a limit: an ordinary loss may have been missed where labels are sparsest."""
+    low, high = _loss_bounds(found, found.least, level=level)
+    return low, max(high, trusting_loss(found, level=level)[1])
+
+
+def trusting_loss(found: MeanEvidence, *, level: float) -> Bounds:
+    """The same for losses without a limit: one may have been missed where losses are expected."""
+    return _loss_bounds(found, found.typical, level=level)
+
+
+def _loss_bounds(found: MeanEvidence, rate: float, *, level: float) -> Bounds:
+    z, unseen = critical(found.labels, level), WORST * found.value / (found.population * rate)
+    low, _ = log_bounds(found.value, found.seen, z=z)
+    _, high = log_bounds(found.value + unseen, found.seen + unseen**2, z=z)
+    return max(low, found.failures / found.population), high
+
+
+def _upper(found: MeanEvidence, variance: float, rate: float, *, level: float, share: float) -> float:
+    unseen = share / (found.population * rate)
+    # Without a failure the labels show no spread: what is left of it is what the risk model had expected.
+    spread = (_inflation(found, level) * variance if found.value else 0.0) + unseen**2
+    return beta_quantile(found.value + unseen, spread, q=0.5 + level / 2)
+
+
+def _lower(found: MeanEvidence, level: float, share: float) -> float:
+    if not found.failures:
+        return 0.0
+    if found.value >= 1:  # no right answer was seen: the mirror image of no failure
+        return 1 - _upper(replace(found, value=0.0), found.seen, found.least, level=level, share=share)
+    unseen = share / (found.population * found.typical)
+    spread = _inflation(found, level) * max(found.seen, found.foreseen) + unseen**2
+    return beta_quantile(found.value, spread, q=0.5 - level / 2)
+
+
+def _inflation(found: MeanEvidence, level: float) -> float:
+    """The variance is itself estimated: a quantile of Student's t takes the place of the normal one."""
+    return (critical(found.labels, level) / normal_quantile(level)) ** 2
+
+
+def _possible(found: MeanEvidence, low: float, high: float) -> Bounds:
+    """Around the estimate, and within what the labelled items alone leave possible."""
+    least = found.failures / found.population
+    most = least + 1 - found.labels / found.population
+    return min(max(low, least), found.value), max(min(high, most), found.value)

@@ -1,0 +1,172 @@
+"""What labels say about the signals themselves: useless, reversed, leaking, badly calibrated, constant.
+
+Each question is a contest of two models of the labels, by their marginal likelihoods: the usual risk model, which
+believes in the signals, against one that does not. If the first is right, the ratio ever reaches 40 in favour of the
+other with a chance of at most 1/40, however often one looks (it is a nonnegative martingale): at every look of a
+campaign together, each alarm is false at most that often. Which items were drawn does not matter, as long as it was
+decided by signals and earlier labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.numerics import special
+from fieldcheck.numerics.regression.risk import RiskModel, failure_model
+
+FloatArray = npt.NDArray[np.float64]
+
+
+IntArray = npt.NDArray[np.int64]
+
+
+LIMIT = math.log(40)
+
+
+ENOUGH, ENOUGH_TO_LEAK = 8, 5
+"""Failures (and right answers) from which on signals are judged."""
+
+
+ERROR = 0.01
+"""How often a signal that gives away the outcome may still be off."""
+
+
+_FEW = 100
+"""A variable with fewer values may stand for a class."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What is wrong with the signals, as far as the labels tell.
+
+    useless
+        They do not tell failures from right answers.
+    reversed
+        Failures are where they say that all is safe.
+    leaking
+        Names of those that (nearly) give away the outcome, as if they had been computed from it.
+    calibration
+        The model fails more often than 1 - confidence says ("over-confident"), less often, or neither is sure.
+    constant
+        Names of those that are the same for all items.
+    """
+
+    useless: bool = False
+    reversed: bool = False
+    leaking: tuple[str, ...] = ()
+    calibration: Literal["over-confident", "under-confident"] | None = None
+    constant: tuple[str, ...] = ()
+
+
+def judged(
+    signals: Mapping[str, FloatArray], items: IntArray, failed: FloatArray, *, classes: IntArray | None = None
+) -> Judgement:
+    """From the labels so far.
+
+    signals
+        By name, one value per item of the population; ``confidence`` is 1 - confidence.
+    failed
+        One per label: 1 where it is a failure.
+    classes
+        Predicted class of each item, where it is known.
+    """
+    constant = tuple(name for name, values in signals.items() if float(np.ptp(values)) == 0)
+    known = {name: values for name, values in signals.items() if name not in constant}
+    least = int(min(failed.sum(), (1 - failed).sum()))
+    if not known or least < ENOUGH_TO_LEAK:
+        return Judgement(constant=constant)
+    size = len(next(iter(known.values())))
+    others = {name: values for name, values in known.items() if name != "confidence"}
+    model = failure_model(known.get("confidence"), others, None, size)
+    usual = model.evidence(items, failed)
+    leaking = tuple(
+        name
+        for name, values in known.items()
+        if leak_evidence(values[items], failed, None if classes is None else classes[items]) - usual
+        >= LIMIT + math.log(len(known))
+    )
+    if least < ENOUGH:
+        return Judgement(leaking=leaking, constant=constant)
+    flat, turned = (one.evidence(items, failed) for one in (_flat(model), _turned(model)))
+    against = turned - max(usual, flat) >= LIMIT
+    return Judgement(
+        useless=not against and flat - usual >= LIMIT,
+        reversed=against,
+        leaking=leaking,
+        calibration=_calibration(known.get("confidence"), items, failed),
+        constant=constant,
+    )
+
+
+def _flat(model: RiskModel) -> RiskModel:
+    """All items fail equally often, about as often as was believed before any label."""
+    return replace(model, features=model.features[:, :1], mean=_level(model), sd=np.array([2.0]))
+
+
+def _turned(model: RiskModel) -> RiskModel:
+    """All slopes the other way round."""
+    slopes = model.features[:, 1:] - model.features[:, 1:].mean(axis=0)
+    features = np.concatenate([model.features[:, :1], slopes], axis=1)
+    mean = np.concatenate([_level(model), -model.mean[1:]])
+    return replace(model, features=features, mean=mean, sd=np.concatenate([[2.0], model.sd[1:]]))
+
+
+def _level(model: RiskModel) -> FloatArray:
+    return np.atleast_1d(special.logit(float(model.expected(model.prior()).mean())))
+
+
+def _calibration(
+    doubt: FloatArray | None, items: IntArray, failed: FloatArray
+) -> Literal["over-confident", "under-confident"] | None:
+    """Whether 1 - confidence can be the chance to fail: against any straight line of log odds."""
+    if doubt is None:
+        return None
+    claimed = np.clip(doubt, 1e-6, 0.999)
+    line = RiskModel(
+        np.column_stack([np.ones(len(doubt)), special.logit(claimed)]), np.array([0.0, 1.0]), np.array([1.5, 0.5])
+    )
+    at = claimed[items]
+    stated = float((failed * np.log(at) + (1 - failed) * np.log1p(-at)).sum())
+    if line.evidence(items, failed) - stated < LIMIT:
+        return None
+    return "over-confident" if failed.sum() > at.sum() else "under-confident"
+
+
+def leak_evidence(values: FloatArray, failed: FloatArray, classes: IntArray | None) -> float:
+    """Logarithm of the chance of the labels if the variable gives them away, by a threshold or value by value.
+
+    values, failed, classes
+        One per label.
+    """
+    found = [_threshold_evidence(values, failed)]
+    if len(np.unique(values)) <= min(_FEW, len(values) // 2):
+        found.append(_value_evidence(values, failed, classes))
+    return float(special.logsumexp(found)) - math.log(len(found))
+
+
+def _threshold_evidence(values: FloatArray, failed: FloatArray) -> float:
+    """Failures are those above a threshold, but for a few; all places of the threshold are equally likely."""
+    order = np.argsort(values, kind="stable")
+    ordered, y = values[order], failed[order]
+    wrong_below = np.concatenate([[0.0], np.cumsum(y)])
+    off = wrong_below + np.concatenate([np.cumsum((1 - y)[::-1])[::-1], [0.0]])
+    places = np.concatenate([[True], ordered[1:] > ordered[:-1], [True]])
+    logs = off * math.log(ERROR) + (len(y) - off) * math.log1p(-ERROR)
+    return float(special.logsumexp(logs[places])) - math.log(len(y) + 1)
+
+
+def _value_evidence(values: FloatArray, failed: FloatArray, classes: IntArray | None) -> float:
+    """Labels of one value (and predicted class) agree, but for a few: the first of each decides about the others."""
+    kind = np.unique(values, return_inverse=True)[1]
+    kind = kind if classes is None else kind * (int(classes.max()) + 1) + classes
+    kind = np.unique(kind, return_inverse=True)[1]
+    count, wrong = np.bincount(kind), np.bincount(kind, weights=failed)
+    rate, firm = (failed.sum() + 1) / (len(failed) + 2), 4 * ERROR
+    a, b = firm * rate, firm * (1 - rate)
+    return float((special.betaln(a + wrong, b + count - wrong) - special.betaln(a, b)).sum())
