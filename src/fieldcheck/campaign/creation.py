@@ -95,7 +95,7 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         rivals = tuple(one if isinstance(one, Pool) else load(one, **settings.pool_options) for one in asked.against)
         places = [one.origin.file if isinstance(one, Pool) else one for one in asked.against]
         others = tuple(Other(place_of(place, file)) for place in places)
-        return ComparisonQuestion((pool, *rivals), settings.budget, settings.seed), others
+        return ComparisonQuestion.of(settings, (pool, *rivals)), others
     place = asked.reuse or ""
     require_unseen(asked.labels_unseen)
     old, evidence, number = earlier(place)

@@ -281,7 +281,7 @@ class _Folding:
     """A state that is being changed; it lives for one call of ``fold``."""
 
     def __init__(self, state: State) -> None:
-        self.state, self.items, self.seen = state, _ItemsOnTheWay(state.items), state.seen
+        self.settings, self.items, self.seen = state.settings, _ItemsOnTheWay(state.items), state.seen
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
         self.declared = state.declared
@@ -297,6 +297,7 @@ class _Folding:
             "declared": self.declare,
             "moved": self.moved,
             "invited": self.invite,
+            "extended": self.extended,
             "closed": self.close,
         }
 
@@ -310,7 +311,7 @@ class _Folding:
 
     def result(self) -> State:
         return State(
-            self.state.settings,
+            self.settings,
             self.number,
             self.changed,
             self.items.result(),
@@ -373,6 +374,12 @@ class _Folding:
         self.names.setdefault(event.data["person"])
         self.invited = {**self.invited, event.data["person"]: event.data["digest"]}
 
+    def extended(self, event: Event) -> None:
+        """The design goes on, where it had thought that it was done."""
+        self.settings = self.settings.extended(event.data["budget"])
+        self.draws = (*self.draws[:-1], replace(self.draws[-1], complete=False))
+        self.changed = event.number
+
     def close(self, event: Event) -> None:
         self.closed = event.number
 
@@ -384,7 +391,7 @@ class _Folding:
     def _settle(
         self, event: Event, item: ItemState, labels: tuple[Annotation, ...], skips: tuple[Annotation, ...]
     ) -> None:
-        settings = self.state.settings
+        settings = self.settings
         standing, label = settled(labels, skips, settings.labels_per_item, settings.task)
         leases = () if standing in ("labelled", "skipped") else _others(item.leases, event.by)
         self.items.change(ItemState(item.id, item.position, labels, skips, item.flags, leases, standing, label))

@@ -19,7 +19,7 @@ from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
 from fieldcheck.numerics.sampling.floor import estimating_floor, protecting_floor
 from fieldcheck.numerics.sampling.inclusion import Objective
-from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule, schedule
+from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule, staged
 from fieldcheck.numerics.sampling.wave import Prospect, WaveRule
 
 
@@ -49,6 +49,8 @@ class Waves:
     first
         Size of the first wave of a campaign whose budget is not known: it then goes on by a quarter of its labels at
         a time, and may stop after any wave. Left out, the waves are laid out for the budget.
+    earlier
+        Budgets that were extended, joined by ``+``: what was drawn for them stays.
     """
 
     name: ClassVar[str] = "waves"
@@ -68,6 +70,7 @@ class Waves:
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
+    earlier: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
@@ -87,8 +90,8 @@ class Waves:
         waves: list[IntArray] = []
         beliefs: list[Belief] = []
         floors: list[float] = []
-        planned = schedule(budget) if self.first is None else open_schedule(self.first, budget)
-        for number, count in enumerate(planned):
+        planned = staged([*(one for one in self.earlier if one < budget), budget], self.first)
+        for number, (count, known_budget) in enumerate(planned):
             before = np.concatenate(waves) if waves else np.zeros(0, dtype=np.int64)
             known = _known(before, losses)
             if known is None:
@@ -96,7 +99,7 @@ class Waves:
             usable = np.isfinite(known)
             beliefs.append(model.fit(before[usable], known[usable]))
             prospect = model.prospect(beliefs[-1])
-            total = budget if self.first is None else 2 * (len(before) + count)
+            total = known_budget if self.first is None else 2 * (len(before) + count)
             floors.append(
                 self.floor_of(
                     prospect.expected, frame.task, missed=missed, drawn=drawn, left=total - len(before), budget=total
@@ -145,6 +148,10 @@ class Waves:
         """
         floor = self.careful_floor if self.floor is None and careful else self.floor
         return replace(self, first=self.first or OPEN_FIRST, floor=floor)
+
+    def extended(self, earlier: tuple[int, ...]) -> Waves:
+        """Further waves, after those of the earlier budgets."""
+        return replace(self, earlier=earlier)
 
     def ends(self, most: int) -> list[int]:
         """The ends of its waves."""

@@ -28,8 +28,9 @@ from fieldcheck.accuracy.comparison.reuse import (
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.accuracy import AccuracyQuestion
 from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.campaign.settings import Settings
 from fieldcheck.core.draws import WaveDraws
-from fieldcheck.core.errors import SampleError
+from fieldcheck.core.errors import CampaignError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.measures import refuse_outcomes
@@ -89,6 +90,13 @@ class ReuseQuestion:
     def count(self) -> int:
         """Further labels."""
         return round(TOP_UP * len(self.carried.items)) if self.budget is None else self.budget
+
+    def extended(self, settings: Settings) -> ReuseQuestion:
+        raise CampaignError(
+            "the top-up of a campaign with re-used labels",
+            rule="it is one wave, drawn for its budget",
+            hint="fieldcheck start NEW --reuse OLD with a larger --budget; labels of the same items can be imported",
+        )
 
     def digest(self) -> str:
         """Of the items and predictions of the new version, and the labels that are re-used."""
