@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,10 +23,10 @@ from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, State
 from fieldcheck.campaign.stores.base import Event
+from fieldcheck.core import measures
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
-from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.requirement import BudgetLook, Decided, Decision, Requirement, look_error
 from fieldcheck.core.sample import Labelled
@@ -125,7 +125,9 @@ class CampaignView:
 
     def enough(self, state: State) -> bool:
         """Whether the labels answer the question, so that no further items are drawn."""
-        return self._remembered("enough", state.changed, lambda: self.question_of(state.settings).enough(self._evidence(state)))
+        return self._remembered(
+            "enough", state.changed, lambda: self.question_of(state.settings).enough(self._evidence(state))
+        )
 
     def labelled(self) -> tuple[Labelled, tuple[str, ...]]:
         """The sample with its labels, as far as it can be estimated from, and what to say about the rest."""
@@ -149,32 +151,33 @@ class CampaignView:
         Each budget is looked at once, at an error of its own, so that all claims that a campaign ever makes are wrong
         in at most ``1 - level`` of campaigns; before a budget is spent its look is preliminary.
         """
-        found = too_early(wanted, "")
-        for look, statement in self._looks(level):
-            try:
-                estimate = statement()
-            except LabelError as error:
-                found = too_early(wanted, error.problem).at(look)
-                continue
-            found = decide(only_estimate(estimate), wanted).at(look)
-            if found.word != "undecided":
-                break
-        return found
+        decisions = (self._decided_at(wanted, look, statement) for look, statement in self._looks(level))
+        *_, last = until(decisions, lambda found: found.word != "undecided")
+        return last
+
+    def _decided_at(
+        self, wanted: Requirement, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> Decision:
+        try:
+            return decide(only_estimate(statement()), wanted).at(look)
+        except LabelError as error:
+            return too_early(wanted, error.problem).at(look)
 
     def check_best(self, name: str, *, level: float = 0.95) -> tuple[Decided, str, BudgetLook]:
         """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does."""
-        word: Decided = "undecided"
-        for look, statement in self._looks(level):
-            try:
-                found = only_comparison(statement(), name)
-            except LabelError as error:
-                sentence = error.problem
-                continue
-            won, sentence = found.best() == name, found.sentence()
-            word = "passed" if won else "failed" if found.beaten(name) else "undecided"
-            if word != "undecided":
-                break
-        return word, sentence, look
+        decisions = (self._best_at(name, look, statement) for look, statement in self._looks(level))
+        *_, last = until(decisions, lambda found: found[0] != "undecided")
+        return last
+
+    def _best_at(
+        self, name: str, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> tuple[Decided, str, BudgetLook]:
+        try:
+            found = only_comparison(statement(), name)
+        except LabelError as error:
+            return "undecided", error.problem, look
+        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
+        return word if look.spent else "undecided", found.sentence(), look
 
     def _looks(self, level: float) -> Iterator[tuple[BudgetLook, Callable[[], Estimate | Comparison]]]:
         """For each budget that it had: the look that belongs to it, and what its labels say at that look's level."""
@@ -215,9 +218,9 @@ class CampaignView:
 
     def _make_failures(self, state: State) -> list[Failure]:
         items, settings = list(state.items.values()), self.settings
-        measure = measure_of(settings.task, settings.loss, settings.threshold)
+        measure = measures.measure_of(settings.task, settings.loss, settings.threshold)
         said = [self.prediction_of(item.position) for item in items]
-        failed = measure.failed(label_losses(measure, said, [item.label for item in items]))
+        failed = measure.failed(measures.label_losses(measure, said, [item.label for item in items]))
         return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
     def _failure(self, item: ItemState) -> Failure:
@@ -255,6 +258,14 @@ class CampaignView:
             value = make()
             self._found[name] = (key, value)
         return value  # type: ignore[no-any-return]
+
+
+def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:
+    """All up to the first that is enough, which is the last."""
+    for one in found:
+        yield one
+        if enough(one):
+            return
 
 
 def only_estimate(found: Estimate | Comparison) -> Estimate:

@@ -35,9 +35,7 @@ def report(
     options.check_outputs(out)
     target = _requirement(accuracy=min_accuracy, rmse=max_rmse, mae=max_mae)
     with campaigns.open_campaign(storage, pool) as campaign:
-        written = pages.write_text(
-            out, pages.campaign_page(campaign, level=level, by=by, requirement=target)
-        )
+        written = pages.write_text(out, pages.campaign_page(campaign, level=level, by=by, requirement=target))
     if as_json:
         show_json({"report": str(written), "bytes": written.stat().st_size})
     else:

@@ -16,8 +16,8 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.intervals import hypergeometric
-from fieldcheck.numerics.sampling.draws import below, without_replacement
+from fieldcheck.numerics import intervals
+from fieldcheck.numerics.sampling import draws
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class Srs:
             total = float(scenario.spread.mean() + scenario.expected.var())
             return scenario.half_width(total * (1 / labels - 1 / size), labels, level=level)
         failures = labels * float(scenario.expected.mean())
-        below = math.floor(failures)
-        bounds = [hypergeometric(min(at, labels), labels, size, level=level) for at in (below, below + 1)]
+        whole = math.floor(failures)
+        bounds = [intervals.hypergeometric(min(at, labels), labels, size, level=level) for at in (whole, whole + 1)]
         first, second = (high - low for low, high in bounds)
-        return (first + (failures - below) * (second - first)) / 2
+        return (first + (failures - whole) * (second - first)) / 2
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         budgets = [*(one for one in self.earlier if one < budget), budget]
@@ -77,8 +77,8 @@ class Srs:
 
     def _further(self, rng: np.random.Generator, drawn: IntArray, count: int, size: int) -> IntArray:
         if self.replace:
-            return below(rng, count, size)
+            return draws.below(rng, count, size)
         if not len(drawn):
-            return without_replacement(rng, count, size)
+            return draws.without_replacement(rng, count, size)
         left = np.setdiff1d(np.arange(size), drawn, assume_unique=True)
-        return np.asarray(left[without_replacement(rng, count, len(left))])
+        return np.asarray(left[draws.without_replacement(rng, count, len(left))])
