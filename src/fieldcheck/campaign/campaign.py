@@ -148,7 +148,7 @@ class Campaign:
             said that the new version was neither trained nor tuned on them. The budget is of further labels, a quarter
             of the old ones if left out.
         objective
-            What waves aim at: ``estimate``, ``balanced`` or ``expose``.
+            What waves aim at: ``protected``, ``estimate``, ``balanced`` or ``expose``.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items

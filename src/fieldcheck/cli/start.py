@@ -42,7 +42,7 @@ def start(
     ] = None,
     objective: Annotated[
         str | None,
-        typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
+        typer.Option(help="waves: protected (default), estimate (smallest error), expose (most failures) or balanced."),
     ] = None,
     design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
