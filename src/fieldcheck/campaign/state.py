@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.settings import Place, Settings
@@ -16,6 +16,9 @@ from fieldcheck.core.label import Label, Missing, Value, from_record
 from fieldcheck.core.types import Task
 
 Standing = Literal["open", "labelled", "skipped", "disputed"]
+
+
+T = TypeVar("T")
 
 
 Whose = TypeVar("Whose", "Annotation", "ItemFlag", "Lease")
@@ -158,6 +161,28 @@ class Items(Mapping[str, ItemState]):
     def leased(self) -> Iterator[ItemState]:
         """Those with a lease, though it may have run out."""
         return (item for block in self._blocks if block.leased for item in block.items if item.leases)
+
+    def blocks(self) -> tuple[Block, ...]:
+        """All of them, some at a time; a block in which nothing changed is the same object as before."""
+        return self._blocks
+
+
+class PerBlock(Generic[T]):
+    """Something that is found out about some items at a time: again only where one of them changed."""
+
+    def __init__(self, make: Callable[[Sequence[ItemState]], T]) -> None:
+        self._make = make
+        self._known: dict[int, tuple[Block, T]] = {}
+
+    def of(self, items: Items) -> list[T]:
+        """What was found, one per block."""
+        return [self._at(place, block) for place, block in enumerate(items.blocks())]
+
+    def _at(self, place: int, block: Block) -> T:
+        known = self._known.get(place)
+        if known is None or known[0] is not block:
+            known = self._known[place] = (block, self._make(block.items))
+        return known[1]
 
 
 class _ItemsOnTheWay:

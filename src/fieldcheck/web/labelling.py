@@ -67,11 +67,11 @@ class Labelling:
 
     def _nothing(self) -> dict[str, Any]:
         """Why there is nothing to label; ``others``: what is left waits for people who have not said anything yet."""
-        progress = self.campaign.progress()
-        if progress.closed or progress.complete:
-            return {"why": "closed" if progress.closed else "done"}
-        why = "waiting" if progress.leased else "others"
-        return {"why": why, "left": progress.open + progress.disputed, "disputed": progress.disputed}
+        left = self.campaign.view.left()
+        if left.closed or left.complete:
+            return {"why": "closed" if left.closed else "done"}
+        why = "waiting" if left.leased else "others"
+        return {"why": why, "left": left.items, "disputed": left.disputed}
 
     def _prediction(self, position: int) -> str | None:
         said = self.campaign.view.prediction_of(position)
