@@ -306,7 +306,7 @@ def test_an_estimate_after_others_is_the_same_as_a_first_one(task: str) -> None:
     other = np.roll(losses, 1)
     for truth, draws in [(losses, 120), (other, 120), (losses, 60), (losses, 119), (other, 118)]:
         part = sample.prefix(draws)
-        found = [Fit.of(with_losses(replace(part, frame=frame), truth[part.items])) for frame in (kept, pool(task)[0])]
+        found = [Fit.of(with_losses(replace(part, frame=frame), truth)) for frame in (kept, pool(task)[0])]
         assert found[0].value == found[1].value
         assert found[0].audit == found[1].audit
         assert found[0].chance.tolist() == found[1].chance.tolist()
