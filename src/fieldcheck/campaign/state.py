@@ -259,6 +259,8 @@ class State:
         Classes that were declared since the start.
     invited
         By name, the fingerprint of the token in a person's link; empty where it was revoked.
+    shown
+        Whether people who label were shown what the model said.
     """
 
     settings: Settings
@@ -272,6 +274,7 @@ class State:
     pools: tuple[Place, ...] = ()
     declared: tuple[str, ...] = ()
     invited: Mapping[str, str] = field(default_factory=dict)
+    shown: bool = False
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -310,7 +313,7 @@ class _Folding:
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
         self.declared = state.declared
-        self.invited = state.invited
+        self.invited, self.predictions_shown = state.invited, state.shown
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -322,6 +325,7 @@ class _Folding:
             "declared": self.declare,
             "moved": self.moved,
             "invited": self.invite,
+            "shown": self.show,
             "closed": self.close,
         }
 
@@ -346,6 +350,7 @@ class _Folding:
             self.pools,
             self.declared,
             self.invited,
+            self.predictions_shown,
         )
 
     def drawn(self, event: Event) -> None:
@@ -397,6 +402,9 @@ class _Folding:
     def invite(self, event: Event) -> None:
         self.names.setdefault(event.data["person"])
         self.invited = {**self.invited, event.data["person"]: event.data["digest"]}
+
+    def show(self, event: Event) -> None:
+        self.predictions_shown = True
 
     def close(self, event: Event) -> None:
         self.closed = event.number

@@ -35,7 +35,10 @@ class Labelling:
         self.campaign = campaign
         self.answers = answers
         self.name = name
-        self.show_predictions = show_predictions
+        # Whether the model is right can only be asked of people who are told what it said.
+        self.show_predictions = show_predictions or answers == "right-wrong"
+        if self.show_predictions:
+            campaign.show_predictions()
         self.progress = Watch(campaign, progress_json)
         self.content(0)  # so that items which cannot be read are told at once
 
@@ -60,9 +63,7 @@ class Labelling:
 
     def _item(self, name: str) -> dict[str, Any]:
         position = self.campaign.state.items[name].position
-        # Whether the model is right can only be asked of people who are told what it said.
-        told = self.show_predictions or self.answers == "right-wrong"
-        said = {"prediction": self._prediction(position)} if told else {}
+        said = {"prediction": self._prediction(position)} if self.show_predictions else {}
         return {**content_json(self.content(position), position), **said}
 
     def _nothing(self) -> dict[str, Any]:
