@@ -78,7 +78,7 @@ class Part:
 def parts(data: Path, *, short: bool = False) -> tuple[Part, Part, Part]:
     """To train on, to verify with, and the field; in a short run few of each."""
     with np.load(data / "images" / "mnist.npz") as file:
-        images = np.concatenate([file["x_train"], file["x_test"]])[:, None] / np.float32(255)
+        images = np.asarray(np.concatenate([file["x_train"], file["x_test"]])[:, None] / 255, dtype=np.float32)
         whole = Part(images, np.concatenate([file["y_train"], file["y_test"]]).astype(np.int64))
     order = np.random.default_rng(0).permutation(len(images))
     train, verify, field = (
