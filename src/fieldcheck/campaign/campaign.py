@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fieldcheck import sources
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
-from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
+from fieldcheck.campaign.assignment import choice, is_theirs, larger, may_draw
 from fieldcheck.campaign.creation import Asked, asked_first, begin
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
@@ -417,6 +417,26 @@ class Campaign:
                 self.log.append([Event("shown", f"{INTERNAL}shown", at=self._clock())])
 
         self.log.decide(step)
+
+    def extend(self, budget: int | str, *, by: str = "", key: str | None = None) -> Event:
+        """Go on with a larger budget, ``125``, or with so many labels more, ``"+25"``; what was drawn stays.
+
+        Every extension is a further look at the labels, and whoever decides by them allows for it: see ``check``.
+        """
+        sent = checked_key(key) if key else new_key()
+        name = checked_name(by, "the name")
+
+        def step(state: State) -> Event:
+            wish = Event("extended", key=sent, by=state.person(name))
+            if (stored := self.log.keyed(sent)) is not None:
+                return same(stored, wish)
+            self._check_open(state)
+            settings = state.settings.extended(larger(state, budget))
+            self.view.question_of(settings)  # refuses where it cannot go on
+            event = replace(wish, at=self._clock(), data={"budget": settings.budget})
+            return self.log.append([event])[0]
+
+        return self.log.decide(step)
 
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""

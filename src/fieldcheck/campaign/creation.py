@@ -97,7 +97,7 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         )
         places = [one.origin.file if isinstance(one, Pool) else one for one in asked.against]
         others = tuple(Other(place_of(place, file)) for place in places)
-        return ComparisonQuestion((pool, *rivals), settings.budget, settings.seed), others
+        return ComparisonQuestion.of(settings, (pool, *rivals)), others
     place = asked.reuse or ""
     reuse.require_unseen(asked.labels_unseen)
     old, evidence, number = earlier(place)

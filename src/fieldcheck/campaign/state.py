@@ -309,7 +309,7 @@ class _Folding:
     """A state that is being changed; it lives for one call of ``fold``."""
 
     def __init__(self, state: State) -> None:
-        self.state, self.items, self.seen = state, _ItemsOnTheWay(state.items), state.seen
+        self.settings, self.items, self.seen = state.settings, _ItemsOnTheWay(state.items), state.seen
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
         self.declared = state.declared
@@ -326,6 +326,7 @@ class _Folding:
             "moved": self.moved,
             "invited": self.invite,
             "shown": self.show,
+            "extended": self.extended,
             "closed": self.close,
         }
 
@@ -339,7 +340,7 @@ class _Folding:
 
     def result(self) -> State:
         return State(
-            self.state.settings,
+            self.settings,
             self.number,
             self.changed,
             self.items.result(),
@@ -406,6 +407,12 @@ class _Folding:
     def show(self, event: Event) -> None:
         self.predictions_shown = True
 
+    def extended(self, event: Event) -> None:
+        """The design goes on, where it had thought that it was done."""
+        self.settings = self.settings.extended(event.data["budget"])
+        self.draws = (*self.draws[:-1], replace(self.draws[-1], complete=False))
+        self.changed = event.number
+
     def close(self, event: Event) -> None:
         self.closed = event.number
 
@@ -417,7 +424,7 @@ class _Folding:
     def _settle(
         self, event: Event, item: ItemState, labels: tuple[Annotation, ...], skips: tuple[Annotation, ...]
     ) -> None:
-        settings = self.state.settings
+        settings = self.settings
         standing, label = settled(labels, skips, settings.labels_per_item, settings.task)
         leases = () if standing in ("labelled", "skipped") else _others(item.leases, event.by)
         self.items.change(ItemState(item.id, item.position, labels, skips, item.flags, leases, standing, label))

@@ -50,6 +50,8 @@ class Waves:
     first
         Size of the first wave of a campaign whose budget is not known: it then goes on by a quarter of its labels at
         a time, and may stop after any wave. Left out, the waves are laid out for the budget.
+    earlier
+        Budgets that were extended, joined by ``+``: what was drawn for them stays.
     """
 
     name: ClassVar[str] = "waves"
@@ -69,6 +71,7 @@ class Waves:
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
+    earlier: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
@@ -84,18 +87,18 @@ class Waves:
         model: RiskModel = frame.memo(
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
-        planned = schedule.schedule(budget) if self.first is None else schedule.open_schedule(self.first, budget)
+        planned = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
         asked = (self, budget, seed)
         # What was drawn last is gone on from: at a million items, drawing all waves anew takes seconds for the tenth.
         last: dict[str, tuple[object, _SoFar]] = frame.memo("waves drawn last", dict)
         before, so_far = last.get("", (None, None))
         if before != asked or so_far is None or not so_far.still(losses):
             so_far = _SoFar.nothing(frame.size)
-        for number, count in list(enumerate(planned))[len(so_far.waves) :]:
+        for number, (count, known_budget) in list(enumerate(planned))[len(so_far.waves) :]:
             known = _known(so_far.items, losses)
             if known is None:
                 break
-            total = budget if self.first is None else 2 * (len(so_far.items) + count)
+            total = known_budget if self.first is None else 2 * (len(so_far.items) + count)
             so_far = self._next(so_far, model, known, count, total, frame.task, (seed, number))
         last[""] = (asked, so_far)
         return self._sample(
@@ -152,6 +155,10 @@ class Waves:
         """
         floor = self.careful_floor if self.floor is None and careful else self.floor
         return replace(self, first=self.first or schedule.OPEN_FIRST, floor=floor)
+
+    def extended(self, earlier: tuple[int, ...]) -> Waves:
+        """Further waves, after those of the earlier budgets."""
+        return replace(self, earlier=earlier)
 
     def ends(self, most: int) -> list[int]:
         """The ends of its waves."""

@@ -38,7 +38,7 @@ def question_of(settings: Settings, pool: Pool, file: Path | None) -> Question:
     """
     if settings.question == ComparisonQuestion.name:
         rivals = [sources.load(_found(other, file), **settings.pool_options) for other in settings.others]
-        return ComparisonQuestion((pool, *rivals), settings.budget, settings.seed)
+        return ComparisonQuestion.of(settings, (pool, *rivals))
     if settings.question == ReuseQuestion.name:
         (other,) = settings.others
         old, evidence, _ = earlier(_found(other, file), number=other.number)

@@ -20,6 +20,7 @@ EventKind = Literal[
     "moved",
     "invited",
     "shown",
+    "extended",
     "closed",
 ]
 
