@@ -66,12 +66,15 @@ class Labelling:
         return {**content_json(self.content(position), position), **said}
 
     def _nothing(self) -> dict[str, Any]:
-        """Why there is nothing to label; ``others``: what is left waits for people who have not said anything yet."""
+        """Why there is nothing to label.
+
+        ``others``: what is left waits for people who have not said anything about it yet; ``settling``: for the lead.
+        """
         progress = self.campaign.progress()
         if progress.closed or progress.complete:
             return {"why": "closed" if progress.closed else "done"}
-        why = "waiting" if progress.leased else "others"
-        return {"why": why, "left": progress.open + progress.disputed, "disputed": progress.disputed}
+        why = "settling" if not progress.open else "waiting" if progress.leased else "others"
+        return {"why": why, "left": progress.open, "disputed": progress.disputed}
 
     def _prediction(self, position: int) -> str | None:
         said = self.campaign.view.prediction_of(position)
