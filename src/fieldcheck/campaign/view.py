@@ -20,10 +20,10 @@ from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, State
 from fieldcheck.campaign.stores.base import Event
+from fieldcheck.core import measures
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
-from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 
@@ -146,9 +146,9 @@ class CampaignView:
 
     def _make_failures(self, state: State) -> list[Failure]:
         items, settings = list(state.items.values()), self.settings
-        measure = measure_of(settings.task, settings.loss, settings.threshold)
+        measure = measures.measure_of(settings.task, settings.loss, settings.threshold)
         said = [self.prediction_of(item.position) for item in items]
-        failed = measure.failed(label_losses(measure, said, [item.label for item in items]))
+        failed = measure.failed(measures.label_losses(measure, said, [item.label for item in items]))
         return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
     def _failure(self, item: ItemState) -> Failure:

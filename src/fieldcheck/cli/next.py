@@ -10,12 +10,12 @@ import typer
 
 from fieldcheck import report
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.export import LOCAL_FILES, as_file, copy_pictures, labelling_config
+from fieldcheck.campaign.exchange import export
 from fieldcheck.campaign.exchange.formats import format_for
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_json, tell
+from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.words import counted
 
 
 def next_(
@@ -42,7 +42,7 @@ def next_(
     ] = "classes",
     image_url: Annotated[
         str, typer.Option(help="Tasks: what stands before the path of a picture below the folder of the items.")
-    ] = LOCAL_FILES,
+    ] = export.LOCAL_FILES,
     images: Annotated[Path | None, typer.Option(help="Also copy the items' pictures into this folder.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file, and any labels in it.")] = False,
     pool: campaigns.PoolMoved = None,
@@ -63,13 +63,13 @@ def next_(
     with campaigns.open_campaign(storage, pool) as campaign:
         items = campaign.view.unsettled()[:number] if disputed else campaign.ask(by, n=number)
         if items:
-            text = as_file(kind, campaign, items, by=by, predictions=shown, base=image_url)
+            text = export.as_file(kind, campaign, items, by=by, predictions=shown, base=image_url)
             report.write_text(out, text)
         if items and config is not None:
-            report.write_text(config, labelling_config(campaign, items, predictions=shown, outcomes=outcomes))
+            report.write_text(config, export.labelling_config(campaign, items, predictions=shown, outcomes=outcomes))
             tell(f"labelling interface: {config}")
         if images is not None:
-            tell(f"{counted(copy_pictures(campaign, items, images), 'picture')} in {images}")
+            tell(f"{words.counted(export.copy_pictures(campaign, items, images), 'picture')} in {images}")
         if as_json:
             show_json({"file": str(out) if items else None, "items": items, "complete": campaign.progress().complete})
         else:
@@ -92,7 +92,7 @@ def _what_next(campaign: Campaign, items: list[str], out: Path, *, settle: bool)
     place = shlex.quote(campaign.place)
     if items:
         then = f"fieldcheck import {place} {shlex.quote(str(out))}" + (" --settle --by lead" if settle else "")
-        return f"{counted(len(items), 'item')} to {'settle' if settle else 'label'} in {out}; then: {then}"
+        return f"{words.counted(len(items), 'item')} to {'settle' if settle else 'label'} in {out}; then: {then}"
     if settle:
         return "nothing to settle: nobody disagrees, and no item is flagged"
     progress = campaign.progress()
@@ -101,10 +101,10 @@ def _what_next(campaign: Campaign, items: list[str], out: Path, *, settle: bool)
     if progress.complete:
         return f"nothing is left to label; now: fieldcheck estimate {place}"
     if progress.leased:
-        held = counted(progress.leased, "item is", "items are")
+        held = words.counted(progress.leased, "item is", "items are")
         return f"nothing to label now: {held} with others, until labelled or until a lease runs out"
-    waiting = counted(progress.open, "item waits", "items wait") + " for another person" if progress.open else ""
-    disputed = counted(progress.disputed, "item waits", "items wait") if progress.disputed else ""
+    waiting = words.counted(progress.open, "item waits", "items wait") + " for another person" if progress.open else ""
+    disputed = words.counted(progress.disputed, "item waits", "items wait") if progress.disputed else ""
     settling = (
         f"{disputed} for the lead, because people disagree: fieldcheck next {place} --disputed --out disputed.csv"
     )

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.core import measures
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
@@ -74,7 +74,7 @@ def grid(draws: int, most: int) -> list[int]:
 def point(labelled: Labelled, draws: int, *, loss: Loss, level: float) -> Point | None:
     """The estimate from the first draws; None where they are too few for this technique."""
     first = Labelled(labelled.sample.prefix(draws), labelled.losses[:draws], labelled.failed[:draws], labelled.task)
-    metric = measure_of(labelled.task, loss).scales[0]
+    metric = measures.measure_of(labelled.task, loss).scales[0]
     try:
         found = estimators.estimate(first, level=level)
     except LabelError:

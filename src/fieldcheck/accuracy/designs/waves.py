@@ -17,9 +17,9 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
+from fieldcheck.numerics.sampling import schedule
 from fieldcheck.numerics.sampling.floor import estimating_floor, protecting_floor
 from fieldcheck.numerics.sampling.inclusion import Objective
-from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule, schedule
 from fieldcheck.numerics.sampling.wave import Prospect, WaveRule
 
 
@@ -87,7 +87,7 @@ class Waves:
         waves: list[IntArray] = []
         beliefs: list[Belief] = []
         floors: list[float] = []
-        planned = schedule(budget) if self.first is None else open_schedule(self.first, budget)
+        planned = schedule.schedule(budget) if self.first is None else schedule.open_schedule(self.first, budget)
         for number, count in enumerate(planned):
             before = np.concatenate(waves) if waves else np.zeros(0, dtype=np.int64)
             known = _known(before, losses)
@@ -144,11 +144,11 @@ class Waves:
         narrower, by up to a third of the labels for accurate models, and blind spots are found sooner.
         """
         floor = self.careful_floor if self.floor is None and careful else self.floor
-        return replace(self, first=self.first or OPEN_FIRST, floor=floor)
+        return replace(self, first=self.first or schedule.OPEN_FIRST, floor=floor)
 
     def ends(self, most: int) -> list[int]:
         """The ends of its waves."""
-        ends: list[int] = np.cumsum(open_schedule(self.first or OPEN_FIRST, most)).tolist()
+        ends: list[int] = np.cumsum(schedule.open_schedule(self.first or schedule.OPEN_FIRST, most)).tolist()
         return ends
 
     def half_width(self, frame: Frame, scenario: Scenario, *, labels: int, level: float) -> float:

@@ -16,14 +16,8 @@ from fieldcheck.core.interval import Basis, Interval
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import ItemFit, Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
-from fieldcheck.numerics.intervals.protected import (
-    MeanEvidence,
-    protected,
-    protected_loss,
-    trusting,
-    trusting_loss,
-)
-from fieldcheck.numerics.regression.assisted import Assisted, assisted, hit_rate
+from fieldcheck.numerics.intervals import protected
+from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 
@@ -73,7 +67,7 @@ class Fit:
 
     labelled: Labelled
     model: RiskModel
-    found: Assisted
+    found: assisted.Assisted
     chance: FloatArray
     audit: float = math.nan
 
@@ -88,7 +82,7 @@ class Fit:
             chance, audit = labelled.sample.draws.chance, math.nan
         else:
             chance, audit = _waves(labelled, model)
-        found = assisted(model, items, losses, chance=chance)
+        found = assisted.assisted(model, items, losses, chance=chance)
         if len(items) == frame.size and not math.isnan(audit):
             audit = found.value  # all are known: both are the truth
         return cls(labelled, model, found, chance, audit)
@@ -119,13 +113,13 @@ class Fit:
         return len(self.labelled.sample)
 
     @property
-    def evidence(self) -> MeanEvidence:
+    def evidence(self) -> protected.MeanEvidence:
         """What the bounds are made of."""
-        return MeanEvidence(
+        return protected.MeanEvidence(
             self.value,
             self.seen,
             self.foreseen,
-            least=hit_rate(float(self.chance.min())),
+            least=assisted.hit_rate(float(self.chance.min())),
             typical=self.found.rate,
             failures=float(self.labelled.losses.sum()),
             labels=self.labels,
@@ -151,13 +145,13 @@ class Fit:
     def trusting(self, level: float) -> Interval:
         """The narrower interval."""
         note = "holds if the risk model is about right where few labels were taken"
-        bounds = trusting_loss if self.labelled.task == "regression" else trusting
+        bounds = protected.trusting_loss if self.labelled.task == "regression" else protected.trusting
         return self._interval(bounds(self.evidence, level=level), level, TRUSTING, note=note, basis="model")
 
     def protected(self, level: float) -> Interval:
         """The interval that is made to hold where confident items fail, too."""
         note = "also held in tests where items that look safe fail"
-        bounds = protected_loss if self.labelled.task == "regression" else protected
+        bounds = protected.protected_loss if self.labelled.task == "regression" else protected.protected
         return self._interval(bounds(self.evidence, level=level), level, PROTECTED, note=note, basis="protected")
 
     def _interval(self, bounds: tuple[float, float], level: float, method: str, *, note: str, basis: Basis) -> Interval:
