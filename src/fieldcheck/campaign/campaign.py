@@ -426,6 +426,15 @@ class Campaign:
         data = {"person": person, "digest": digest}
         return Event("invited", INTERNAL + new_key(), at=self._clock(), data=data)
 
+    def show_predictions(self) -> None:
+        """Put on record that people who label are shown what the model said: the report says so from now on."""
+
+        def step(state: State) -> None:
+            if not state.shown:
+                self.log.append([Event("shown", f"{INTERNAL}shown", at=self._clock())])
+
+        self.log.decide(step)
+
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""
         sent = checked_key(key) if key else f"{INTERNAL}closed"

@@ -32,6 +32,7 @@ def as_text(state: State) -> str:
         "names": state.names,
         "pools": [astuple(place) for place in state.pools],
         "invited": dict(state.invited),
+        "shown": state.shown,
     }
     return json.dumps(record, separators=(",", ":"))
 
@@ -69,6 +70,7 @@ def _state(record: Mapping[str, Any]) -> State | None:
         names=tuple(record["names"]),
         pools=tuple(Place(*place) for place in record["pools"]),
         invited=record["invited"],
+        shown=record["shown"],
     )
 
 

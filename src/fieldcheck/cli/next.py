@@ -62,6 +62,8 @@ def next_(
     options.make_folder(images)
     with campaigns.open_campaign(storage, pool) as campaign:
         items = campaign.view.unsettled()[:number] if disputed else campaign.ask(by, n=number)
+        if items and shown:
+            campaign.show_predictions()
         if items:
             text = export.as_file(kind, campaign, items, by=by, predictions=shown, base=image_url)
             report.write_text(out, text)

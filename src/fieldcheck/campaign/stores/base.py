@@ -20,6 +20,7 @@ EventKind = Literal[
     "declared",
     "moved",
     "invited",
+    "shown",
     "closed",
 ]
 
