@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from accurate_pools import POOLS, pool
+from accurate_pools import POOLS, TESTED, pool
 from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import registry
@@ -134,7 +134,7 @@ def conditioned(name: str, condition: str) -> tuple[Frame, FloatArray]:
 
 
 def loaded(name: str) -> tuple[Frame, FloatArray]:
-    if name in POOLS:
+    if name in POOLS or name in TESTED:
         arrays = pool(name)
         doubt = 1 - arrays["confidence"].astype(np.float64)
         frame = Frame(len(doubt), auxiliary={"confidence": doubt}, predictions=arrays["predicted"].astype(np.int64))
