@@ -168,7 +168,9 @@ def test_variances_by_hand() -> None:
     m = fit.model.shifted(fit.expected, shift)
     assert fit.foreseen == pytest.approx((m * (1 - m) * (1 / fit.chance - 1)).sum() / size**2, rel=1e-9)
     assert fit.variance == max(fit.seen, fit.foreseen)
-    assert fit.evidence.least == pytest.approx(-np.log(1 - fit.chance.min()), rel=1e-9)
+    rates = sorted(-np.log(1 - fit.chance))
+    for items in (1, 2, 100, size):
+        assert fit.evidence.least[items - 1] == pytest.approx(sum(rates[:items]) / items, rel=1e-9)
     typical = (fit.expected * fit.chance).sum() / fit.expected.sum()
     assert fit.evidence.typical == pytest.approx(-np.log(1 - typical), rel=1e-9)
 

@@ -23,7 +23,7 @@ from fieldcheck.numerics.intervals.protected import (
     trusting,
     trusting_loss,
 )
-from fieldcheck.numerics.regression.assisted import Assisted, assisted, hit_rate
+from fieldcheck.numerics.regression.assisted import Assisted, assisted, sparsest_rates
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 
@@ -125,7 +125,7 @@ class Fit:
             self.value,
             self.seen,
             self.foreseen,
-            least=hit_rate(float(self.chance.min())),
+            least=sparsest_rates(self.chance),
             typical=self.found.rate,
             failures=float(self.labelled.losses.sum()),
             labels=self.labels,
