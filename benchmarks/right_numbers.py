@@ -55,6 +55,7 @@ class Cell:
     budget: int
     objective: str
     campaigns: int
+    first: int = 0
 
 
 def main() -> None:
@@ -96,7 +97,7 @@ def measured(cell: Cell) -> tuple[str | int | float, ...]:
     truth, budget = float(losses.mean()), cell.budget
     design = registry.build(f"waves:objective={cell.objective}", auxiliary="+".join(frame.auxiliary))
     values, failures, bounds = [], 0, []
-    for seed in range(cell.campaigns):
+    for seed in range(cell.first, cell.first + cell.campaigns):
         sample = design.draw(frame, losses, budget=budget, seed=seed)
         drawn = losses[sample.items]
         fit = Fit.of(Labelled(sample, drawn, drawn > 0))
