@@ -25,7 +25,7 @@ from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.versions import versions
 from fieldcheck.files.damage import decoding
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 
 class Workshop:
@@ -128,7 +128,7 @@ class Workshop:
 
     def _prepare(self, subject: str) -> Field:
         source = self._sources[subject]
-        pool = load_pool(source) if isinstance(source, Path) else source
+        pool = load(source) if isinstance(source, Path) else source
         names = [name for name in self._wanted(pool) if _has(pool, name)]
         field = Field.of(
             pool,

@@ -29,7 +29,7 @@ from fieldcheck.core.types import FloatArray
 from fieldcheck.core.words import counted
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 LADDER = (50, 100, 200, 400, 800, 1600)
 """Budgets that are always shown."""
@@ -202,7 +202,7 @@ def plan(
         is narrower. Budgets are labels in all, these included. Regression needs them: nothing is known about the
         scale of errors before the first label.
     """
-    pool = load_pool(pool)
+    pool = load(pool)
     _check(pool, budget, half_width, labelled)
     chosen, notes = _usable([build_design(one) for one in designs], pool)
     outlook = Outlook.of(pool, labelled)

@@ -14,7 +14,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 
 def build_design(design: Design | str, auxiliary: str | None = None) -> Design:
@@ -44,7 +44,7 @@ def choose(
         What is known so far, one per item of the pool and nan elsewhere: designs that learn on the way (GBS) then go
         on from there.
     """
-    pool = load_pool(pool)
+    pool = load(pool)
     pool.check_budget(budget)
     chosen = build_design(design, auxiliary)
     return chosen.draw(frame_for(pool, chosen, activations), losses, budget=budget, seed=seed)

@@ -34,7 +34,7 @@ from fieldcheck.core.versions import versions
 from fieldcheck.core.words import counted
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 RULE = WaveRule(floor=0.2)
 """A fifth of the chances of a top-up is the same for all items."""
@@ -173,7 +173,7 @@ def reuse(
         Further labels, as a share of the old ones.
     """
     require_unseen(labels_unseen)
-    pool = load_pool(new) if old_pool is None else aligned(old_pool, load_pool(new))
+    pool = load(new) if old_pool is None else aligned(old_pool, load(new))
     truth = pool.losses()
     items = old.sample.items
     carried = Carried(items, truth[items], old_chances(old))
