@@ -17,6 +17,7 @@ from fieldcheck.cli.exit_codes import Check
 from fieldcheck.cli.extend import extend
 from fieldcheck.cli.failures import failures
 from fieldcheck.cli.import_ import import_
+from fieldcheck.cli.inspect import inspect
 from fieldcheck.cli.label import label
 from fieldcheck.cli.next import next_
 from fieldcheck.cli.plan import plan
@@ -44,7 +45,7 @@ app = typer.Typer(
 
 
 for verb in (
-    *(demo, predict, auxiliary, designs, plan, simulate, sample, estimate),
+    *(demo, inspect, predict, auxiliary, designs, plan, simulate, sample, estimate),
     *(start, next_, import_, label, status, extend, backup, verify, failures, report, check),
     *(bench, recommend),
 ):
