@@ -485,7 +485,8 @@ class Campaign:
         def step(state: State) -> Event:
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
-            if (stored := self.log.keyed(sent)) is not None:
+            # While it is open, the store looks for the key of what is said itself, and gives back what it has.
+            if key and (state.closed or kind not in ABOUT_ITEMS) and (stored := self.log.keyed(sent)) is not None:
                 return same(stored, replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())
