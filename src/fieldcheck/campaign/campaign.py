@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fieldcheck import sources
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
-from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
+from fieldcheck.campaign.assignment import choice, is_theirs, larger, may_draw
 from fieldcheck.campaign.creation import Asked, asked_first, begin
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
@@ -28,10 +28,10 @@ from fieldcheck.campaign.state import Annotation, ItemState, State
 from fieldcheck.campaign.stores import open_store
 from fieldcheck.campaign.stores.base import Event, EventKind, Store
 from fieldcheck.campaign.view import CampaignView
+from fieldcheck.core import measures
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
-from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
@@ -313,7 +313,7 @@ class Campaign:
             item=item.id,
         )
         if several:
-            refuse_outcomes({item.id: label})
+            measures.refuse_outcomes({item.id: label})
         return label
 
     def tell_all(self, annotations: Sequence[Annotation]) -> list[Event]:
@@ -411,6 +411,35 @@ class Campaign:
     def _invited(self, person: str, digest: str) -> Event:
         data = {"person": person, "digest": digest}
         return Event("invited", INTERNAL + new_key(), at=self._clock(), data=data)
+
+    def show_predictions(self) -> None:
+        """Put on record that people who label are shown what the model said: the report says so from now on."""
+
+        def step(state: State) -> None:
+            if not state.shown:
+                self.log.append([Event("shown", f"{INTERNAL}shown", at=self._clock())])
+
+        self.log.decide(step)
+
+    def extend(self, budget: int | str, *, by: str = "", key: str | None = None) -> Event:
+        """Go on with a larger budget, ``125``, or with so many labels more, ``"+25"``; what was drawn stays.
+
+        Every extension is a further look at the labels, and whoever decides by them allows for it: see ``check``.
+        """
+        sent = checked_key(key) if key else new_key()
+        name = checked_name(by, "the name")
+
+        def step(state: State) -> Event:
+            wish = Event("extended", key=sent, by=state.person(name))
+            if (stored := self.log.keyed(sent)) is not None:
+                return same(stored, wish)
+            self._check_open(state)
+            settings = state.settings.extended(larger(state, budget))
+            self.view.question_of(settings)  # refuses where it cannot go on
+            event = replace(wish, at=self._clock(), data={"budget": settings.budget})
+            return self.log.append([event])[0]
+
+        return self.log.decide(step)
 
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""

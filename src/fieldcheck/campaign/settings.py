@@ -1,16 +1,16 @@
-"""What a campaign was started with; it does not change."""
+"""What a campaign was started with; only its budget may be extended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from fieldcheck.accuracy.assessment.sampling import build_design
-from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.designs.base import Design, extended
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
-from fieldcheck.files.schema import NUMBER, Schema, checked
+from fieldcheck.files import schema
 
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
@@ -20,16 +20,16 @@ FORMAT = 1
 """Of the record; a newer one is refused."""
 
 
-RECORD: Schema = {
+RECORD: schema.Schema = {
     **dict.fromkeys(("title", "design", "auxiliary", "objective", "task", "loss"), str),
     "budget": int | None,
     "seed": int,
-    "threshold": NUMBER,
+    "threshold": schema.NUMBER,
     "population": int,
     "classes": list,
     "format": int,
     "labels_per_item": int,
-    "lease_seconds": NUMBER,
+    "lease_seconds": schema.NUMBER,
     "pool_options": dict,
     "versions": dict,
     **dict.fromkeys(("pool_file", "pool_beside", "pool_digest", "items", "items_beside"), str),
@@ -84,6 +84,8 @@ class Settings:
         The pool: where it was, where it is as seen from the campaign's file, how to read it, its fingerprint.
     items, items_beside
         Folder of the items' files, likewise; empty where there is none.
+    earlier
+        Budgets that it had before it was extended, in order.
     question, others
         What it asks, and what that needs beside the pool.
     """
@@ -108,6 +110,7 @@ class Settings:
     items: str = ""
     items_beside: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    earlier: tuple[int | None, ...] = ()
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
     format: int = FORMAT
@@ -123,18 +126,28 @@ class Settings:
         """Labels at most, also where nobody said so: the whole pool."""
         return self.population if self.budget is None else self.budget
 
+    def extended(self, budget: int) -> Settings:
+        """With a larger budget."""
+        return replace(self, budget=budget, earlier=(*self.earlier, self.budget))
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """All that it had, in order, each as ``most``."""
+        return tuple(self.population if one is None else one for one in (*self.earlier, self.budget))
+
     def build(self) -> Design:
         """The technique."""
-        return build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
+        design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
+        return extended(design, self.budgets[:-1])
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""
-        return {**asdict(self), "classes": list(self.classes)}
+        return {**asdict(self), "classes": list(self.classes), "earlier": list(self.earlier)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
         """The inverse of ``as_record``."""
-        checked(record, RECORD, "the first event of the campaign", CampaignError, hint="restore the last backup")
+        schema.checked(record, RECORD, "the first event of the campaign", CampaignError, hint="restore the last backup")
         if record.get("format", 0) > FORMAT:
             raise CampaignError(
                 f"this campaign was started by a newer fieldcheck (format {record['format']})",
@@ -144,4 +157,5 @@ class Settings:
         known = {name.name for name in fields(cls)}
         given = {name: value for name, value in record.items() if name in known}
         others = tuple(Other(**{**one, "place": Place(**one["place"])}) for one in record.get("others", ()))
-        return cls(**{**given, "classes": tuple(record["classes"]), "others": others})
+        earlier = tuple(record.get("earlier", ()))
+        return cls(**{**given, "classes": tuple(record["classes"]), "earlier": earlier, "others": others})

@@ -93,6 +93,11 @@ Activations = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
+UndecidedExit = Annotated[
+    int, typer.Option("--undecided-exit", metavar="N", min=0, max=255, help="Exit code where it is undecided.")
+]
+
+
 def load_pool(
     path: Path,
     *,

@@ -10,7 +10,7 @@ import numpy as np
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.inputs.base import InputSource
 from fieldcheck.sources.inputs.options import Wanted
-from fieldcheck.sources.pools.arrays import from_arrays
+from fieldcheck.sources.pools import arrays
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
 from fieldcheck.sources.pools.table import as_table
 from fieldcheck.sources.reading import read_table
@@ -51,8 +51,10 @@ def _pools() -> list[Pool]:
     shares /= shares.sum(axis=1, keepdims=True)
     truth = [("cat", "dog", "a, b")[at % 3] for at in range(12)]
     names = ["a, b", "cat", "dog"]
-    classes = from_arrays(y_proba=shares, y_true=truth, classes=names, ids=ids, auxiliary={"dsa": np.arange(12) / 7})
-    numbers = from_arrays(y_pred=np.arange(12) / 3, y_true=np.arange(12) / 3 + 0.25, ids=ids)
+    classes = arrays.from_arrays(
+        y_proba=shares, y_true=truth, classes=names, ids=ids, auxiliary={"dsa": np.arange(12) / 7}
+    )
+    numbers = arrays.from_arrays(y_pred=np.arange(12) / 3, y_true=np.arange(12) / 3 + 0.25, ids=ids)
     return [classes, numbers]
 
 

@@ -41,7 +41,7 @@ def question_of(settings: Settings, pool: Pool, file: Path | None) -> Question:
             sources.load(_found(other, file), **{**settings.pool_options, "columns": other.columns})
             for other in settings.others
         ]
-        return ComparisonQuestion((pool, *rivals), settings.budget, settings.seed)
+        return ComparisonQuestion.of(settings, (pool, *rivals))
     if settings.question == ReuseQuestion.name:
         (other,) = settings.others
         old, evidence, _ = earlier(_found(other, file), number=other.number)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy.typing as npt
 
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
-from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.base import LabelEvidence
@@ -45,13 +45,17 @@ class AccuracyQuestion:
     def pools(self) -> tuple[Pool, ...]:
         return (self.pool,)
 
+    def extended(self, settings: Settings) -> AccuracyQuestion:
+        self.pool.check_budget(settings.most)
+        return replace(self, design=settings.build(), settings=settings)
+
     def digest(self) -> str:
         """Of items, predictions and the auxiliary variables that the design looks at."""
-        return derived.digest(self.pool, auxiliary_names(self.design, self.pool))
+        return derived.digest(self.pool, sampling.auxiliary_names(self.design, self.pool))
 
     @cached_property
     def _frame(self) -> Frame:
-        return frame_for(self.pool, self.design, self.activations)
+        return sampling.frame_for(self.pool, self.design, self.activations)
 
     def draw(self, evidence: LabelEvidence | None) -> Sample:
         """As the design draws, given the losses so far."""

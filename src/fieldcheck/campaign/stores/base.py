@@ -19,6 +19,8 @@ EventKind = Literal[
     "declared",
     "moved",
     "invited",
+    "shown",
+    "extended",
     "closed",
 ]
 
