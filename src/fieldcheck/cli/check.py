@@ -54,7 +54,7 @@ def check(
 
     Cannot be checked: a file is missing or damaged, or an option is wrong; nothing is decided.
 
-    Whoever checks again and again until it passes takes --sequential.
+    To check again and again until it passes, take --sequential.
     """
     requirements = requirements_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
     if best is None:

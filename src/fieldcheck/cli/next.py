@@ -96,6 +96,6 @@ def _what_next(campaign: Campaign, items: list[str], out: Path) -> str:
     if progress.leased:
         held = words.counted(progress.leased, "item is", "items are")
         return f"nothing to label now: {held} with others, until labelled or until a lease runs out"
-    waiting = words.counted(progress.open + progress.disputed, "item waits", "items wait") + " for somebody else"
+    waiting = words.counted(progress.open + progress.disputed, "item waits", "items wait") + " for another person"
     said = f", {progress.disputed:,} of them because people disagree" if progress.disputed else ""
     return f"nothing to label for you: {waiting}{said}"
