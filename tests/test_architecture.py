@@ -26,6 +26,9 @@ MODULES = sorted(ROOT.rglob("*.py"))
 CROWDED = 16
 """Modules in a folder, beyond which a reader no longer sees what is where."""
 
+TAUGHT = 300
+"""Names that folders take from each other: what a reader of one folder has to learn of the others."""
+
 LONG_LISTS = frozenset({"cli", "tomography/perturbations/image"})
 """One file per verb, one per perturbation: as many as there are."""
 
@@ -75,6 +78,18 @@ def test_modules_of_ours_are_not_imported_by_text(path: Path) -> None:
 def test_no_folder_is_crowded() -> None:
     sizes = Counter(path.parent.relative_to(ROOT).as_posix() for path in MODULES if path.name != "__init__.py")
     assert {folder: size for folder, size in sizes.items() if size > CROWDED and folder not in LONG_LISTS} == {}
+
+
+def test_folders_take_few_names_from_each_other() -> None:
+    """A module counts as one name, whatever is used of it; the interface of the whole package is aside."""
+    inside = [path for path in MODULES if path.parent != ROOT]
+    taken = {
+        (package, name)
+        for path in inside
+        for package, name in imports(path)
+        if (*package.split(".")[1:], name)[0] != path.relative_to(ROOT).parts[0]
+    }
+    assert len(taken) <= TAUGHT, Counter(package for package, _ in taken).most_common(20)
 
 
 def test_flows_have_no_loose_modules() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck import sources
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.simulate import Repetition, simulate
@@ -25,7 +26,6 @@ from fieldcheck.core.errors import BenchError, DesignError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.versions import versions
 from fieldcheck.files.damage import decoding
-from fieldcheck.sources import load_pool
 
 
 class Workshop:
@@ -128,7 +128,7 @@ class Workshop:
 
     def _prepare(self, subject: str) -> Field:
         source = self._sources[subject]
-        pool = load_pool(source) if isinstance(source, Path) else source
+        pool = sources.load_pool(source) if isinstance(source, Path) else source
         names = [name for name in self._wanted(pool) if _has(pool, name)]
         field = Field.of(
             pool,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.bench.rows import NONE, unique
@@ -100,7 +100,7 @@ class Contender:
     @classmethod
     def of(cls, spec: str, auxiliary: str | None) -> Contender:
         """The technique ``spec``; an auxiliary variable that the spec itself names wins."""
-        design = build_design(spec, auxiliary=auxiliary)
+        design = sampling.build_design(spec, auxiliary=auxiliary)
         taken = str(getattr(design, "auxiliary", NONE)) if design.needs == "auxiliary" else NONE
         return cls(spec.strip(), taken, design)
 

@@ -18,8 +18,8 @@ from fieldcheck.bench.result import plain
 from fieldcheck.bench.rows import Row, unique
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.versions import versions
+from fieldcheck.files import schema
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.schema import NUMBER, checked
 
 FORMAT = 1
 
@@ -30,7 +30,7 @@ COLUMNS = tuple(Row.__annotations__)
 TEXTS = ("subject", "group", "task", "design", "auxiliary")
 
 
-ROW = {name: str if name in TEXTS else NUMBER | None for name in COLUMNS}
+ROW = {name: str if name in TEXTS else schema.NUMBER | None for name in COLUMNS}
 """The types of a row; null stands for nan."""
 
 
@@ -82,5 +82,5 @@ def _expand(values: Sequence[Any], content: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _row(values: Any) -> Row:
-    checked(values, ROW, "a measured row", BenchError)
+    schema.checked(values, ROW, "a measured row", BenchError)
     return cast(Row, {key: math.nan if values[key] is None else values[key] for key in COLUMNS})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.bench.rows import Row, accuracy_level
 from fieldcheck.core.errors import FieldcheckError
 
@@ -27,7 +27,7 @@ def replacement(spec: str) -> str:
 
 def _trait(spec: str, attribute: str, words: tuple[str, str]) -> str:
     try:
-        return words[bool(getattr(build_design(spec), attribute, False))]
+        return words[bool(getattr(sampling.build_design(spec), attribute, False))]
     except FieldcheckError:
         return UNKNOWN
 

@@ -28,10 +28,10 @@ from fieldcheck.campaign.state import Annotation, ItemState, State
 from fieldcheck.campaign.stores import open_store
 from fieldcheck.campaign.stores.base import Event, EventKind, Store
 from fieldcheck.campaign.view import CampaignView
+from fieldcheck.core import measures
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
-from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
@@ -310,7 +310,7 @@ class Campaign:
             item=item.id,
         )
         if several:
-            refuse_outcomes({item.id: label})
+            measures.refuse_outcomes({item.id: label})
         return label
 
     def tell_all(self, annotations: Sequence[Annotation]) -> list[Event]:
@@ -408,6 +408,15 @@ class Campaign:
     def _invited(self, person: str, digest: str) -> Event:
         data = {"person": person, "digest": digest}
         return Event("invited", INTERNAL + new_key(), at=self._clock(), data=data)
+
+    def show_predictions(self) -> None:
+        """Put on record that people who label are shown what the model said: the report says so from now on."""
+
+        def step(state: State) -> None:
+            if not state.shown:
+                self.log.append([Event("shown", f"{INTERNAL}shown", at=self._clock())])
+
+        self.log.decide(step)
 
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""

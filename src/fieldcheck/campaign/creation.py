@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from fieldcheck.accuracy.assessment.sampling import build_design
-from fieldcheck.accuracy.comparison.reuse import require_unseen
+from fieldcheck import sources
+from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, open_ended, spec
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.places import place_of
@@ -22,14 +23,13 @@ from fieldcheck.campaign.stores.base import Event, Store
 from fieldcheck.core.errors import BudgetError, CampaignError, DesignError, StaleError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
-from fieldcheck.sources import load
 
 
 def campaign_design(
     design: Design | str, auxiliary: str | None, *, objective: str | None, budget: int | None
 ) -> Design:
     """The technique of a campaign: with its objective, and open-ended where there is no budget."""
-    chosen = build_design(design, auxiliary)
+    chosen = sampling.build_design(design, auxiliary)
     if objective is not None:
         chosen = _with_objective(chosen, objective)
     return _without_budget(chosen) if budget is None else chosen
@@ -92,12 +92,14 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         return AccuracyQuestion(pool, design, settings, asked.activations), ()
     _check_alone(asked)
     if asked.against:
-        rivals = tuple(one if isinstance(one, Pool) else load(one, **settings.pool_options) for one in asked.against)
+        rivals = tuple(
+            one if isinstance(one, Pool) else sources.load(one, **settings.pool_options) for one in asked.against
+        )
         places = [one.origin.file if isinstance(one, Pool) else one for one in asked.against]
         others = tuple(Other(place_of(place, file)) for place in places)
         return ComparisonQuestion((pool, *rivals), settings.budget, settings.seed), others
     place = asked.reuse or ""
-    require_unseen(asked.labels_unseen)
+    reuse.require_unseen(asked.labels_unseen)
     old, evidence, number = earlier(place)
     other = Other(address=str(place), number=number) if is_address(place) else Other(place_of(place, file), "", number)
     return ReuseQuestion.of(old, evidence, pool, budget=settings.budget, seed=settings.seed), (other,)

@@ -14,13 +14,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.accuracy.auxiliary import Combined, registry
+from fieldcheck.accuracy import auxiliary
+from fieldcheck.core import words
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.words import counted
+from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.npz import read_npz
 from fieldcheck.sources.inputs.images import DEEP, MEDIA, decode
 from fieldcheck.sources.roles import RECOGNISED
 
@@ -33,7 +33,7 @@ TEXT_COLUMNS = (
 )
 
 
-SUSPICIONS = frozenset({*registry, Combined.name, Combined.published})
+SUSPICIONS = frozenset({*auxiliary.registry, auxiliary.Combined.name, auxiliary.Combined.published})
 
 
 HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
@@ -203,7 +203,7 @@ def _pixels(place: str, size: int, position: int) -> npt.NDArray[np.uint8]:
     images, largest = _images(place, _changed(place))
     if len(images) != size:
         raise InputsError(
-            f"{place} holds {counted(len(images), 'image')} for {counted(size, 'item')}",
+            f"{place} holds {words.counted(len(images), 'image')} for {words.counted(size, 'item')}",
             rule="one image per item, in the pool's order",
         )
     return shades(upright(images[position]), largest)
@@ -233,7 +233,7 @@ def _arrays(place: str) -> list[npt.NDArray[Any]]:
     """The array of a file, left on disk, or those of an archive."""
     if place.lower().endswith(".npy"):
         return [np.load(place, mmap_mode="r", allow_pickle=False)]
-    return list(read_npz(place, InputsError).values())
+    return list(npz.read_npz(place, InputsError).values())
 
 
 def upright(image: npt.NDArray[Any]) -> npt.NDArray[Any]:

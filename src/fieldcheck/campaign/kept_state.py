@@ -13,7 +13,7 @@ from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import Annotation, Draw, ItemFlag, Items, ItemState, Lease, State
 from fieldcheck.core.label import as_record, from_record
 
-FORMAT = 2
+FORMAT = 3
 """Of the text; one of another format is not read, and the events are."""
 
 
@@ -32,6 +32,7 @@ def as_text(state: State) -> str:
         "names": state.names,
         "pools": [astuple(place) for place in state.pools],
         "invited": dict(state.invited),
+        "shown": state.shown,
     }
     return json.dumps(record, separators=(",", ":"))
 
@@ -69,6 +70,7 @@ def _state(record: Mapping[str, Any]) -> State | None:
         names=tuple(record["names"]),
         pools=tuple(Place(*place) for place in record["pools"]),
         invited=record["invited"],
+        shown=record["shown"],
     )
 
 

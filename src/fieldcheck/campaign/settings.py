@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
-from fieldcheck.files.schema import NUMBER, Schema, checked
+from fieldcheck.files import schema
 
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
@@ -20,16 +20,16 @@ FORMAT = 1
 """Of the record; a newer one is refused."""
 
 
-RECORD: Schema = {
+RECORD: schema.Schema = {
     **dict.fromkeys(("title", "design", "auxiliary", "objective", "task", "loss"), str),
     "budget": int | None,
     "seed": int,
-    "threshold": NUMBER,
+    "threshold": schema.NUMBER,
     "population": int,
     "classes": list,
     "format": int,
     "labels_per_item": int,
-    "lease_seconds": NUMBER,
+    "lease_seconds": schema.NUMBER,
     "pool_options": dict,
     "versions": dict,
     **dict.fromkeys(("pool_file", "pool_beside", "pool_digest", "items", "items_beside"), str),
@@ -122,7 +122,7 @@ class Settings:
 
     def build(self) -> Design:
         """The technique."""
-        return build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
+        return sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""
@@ -131,7 +131,7 @@ class Settings:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
         """The inverse of ``as_record``."""
-        checked(record, RECORD, "the first event of the campaign", CampaignError, hint="restore the last backup")
+        schema.checked(record, RECORD, "the first event of the campaign", CampaignError, hint="restore the last backup")
         if record.get("format", 0) > FORMAT:
             raise CampaignError(
                 f"this campaign was started by a newer fieldcheck (format {record['format']})",

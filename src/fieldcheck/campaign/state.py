@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.settings import Place, Settings
@@ -16,6 +16,9 @@ from fieldcheck.core.label import Label, Missing, Value, from_record
 from fieldcheck.core.types import Task
 
 Standing = Literal["open", "labelled", "skipped", "disputed"]
+
+
+T = TypeVar("T")
 
 
 Whose = TypeVar("Whose", "Annotation", "ItemFlag", "Lease")
@@ -159,6 +162,28 @@ class Items(Mapping[str, ItemState]):
         """Those with a lease, though it may have run out."""
         return (item for block in self._blocks if block.leased for item in block.items if item.leases)
 
+    def blocks(self) -> tuple[Block, ...]:
+        """All of them, some at a time; a block in which nothing changed is the same object as before."""
+        return self._blocks
+
+
+class PerBlock(Generic[T]):
+    """Something that is found out about some items at a time: again only where one of them changed."""
+
+    def __init__(self, make: Callable[[Sequence[ItemState]], T]) -> None:
+        self._make = make
+        self._known: dict[int, tuple[Block, T]] = {}
+
+    def of(self, items: Items) -> list[T]:
+        """What was found, one per block."""
+        return [self._at(place, block) for place, block in enumerate(items.blocks())]
+
+    def _at(self, place: int, block: Block) -> T:
+        known = self._known.get(place)
+        if known is None or known[0] is not block:
+            known = self._known[place] = (block, self._make(block.items))
+        return known[1]
+
 
 class _ItemsOnTheWay:
     """Items that are being changed; they live for one call of ``fold``."""
@@ -234,6 +259,8 @@ class State:
         Classes that were declared since the start.
     invited
         By name, the fingerprint of the token in a person's link; empty where it was revoked.
+    shown
+        Whether people who label were shown what the model said.
     """
 
     settings: Settings
@@ -247,6 +274,7 @@ class State:
     pools: tuple[Place, ...] = ()
     declared: tuple[str, ...] = ()
     invited: Mapping[str, str] = field(default_factory=dict)
+    shown: bool = False
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -285,7 +313,7 @@ class _Folding:
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
         self.declared = state.declared
-        self.invited = state.invited
+        self.invited, self.predictions_shown = state.invited, state.shown
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -297,6 +325,7 @@ class _Folding:
             "declared": self.declare,
             "moved": self.moved,
             "invited": self.invite,
+            "shown": self.show,
             "closed": self.close,
         }
 
@@ -321,6 +350,7 @@ class _Folding:
             self.pools,
             self.declared,
             self.invited,
+            self.predictions_shown,
         )
 
     def drawn(self, event: Event) -> None:
@@ -372,6 +402,9 @@ class _Folding:
     def invite(self, event: Event) -> None:
         self.names.setdefault(event.data["person"])
         self.invited = {**self.invited, event.data["person"]: event.data["digest"]}
+
+    def show(self, event: Event) -> None:
+        self.predictions_shown = True
 
     def close(self, event: Event) -> None:
         self.closed = event.number

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fieldcheck.accuracy.assessment.sampling import auxiliary_names
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.kept_state import as_text
@@ -98,7 +98,7 @@ def _kept(log: EventLog, state: State) -> Finding:
 
 
 def _pool(pool: Pool, state: State) -> Finding:
-    digest = derived.digest(pool, auxiliary_names(state.settings.build(), pool))
+    digest = derived.digest(pool, sampling.auxiliary_names(state.settings.build(), pool))
     same = digest == state.settings.pool_digest
     return Finding("pool", same, f"{'' if same else 'NOT '}the one that the campaign was started on")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.accuracy.assessment.signals import Separation, separation
+from fieldcheck.accuracy.assessment import signals
 from fieldcheck.cli import options
 from fieldcheck.cli.show import show_json, show_table, tell
 from fieldcheck.core.versions import versions
@@ -30,7 +30,7 @@ def auxiliary(
     """How well each auxiliary variable of a pool tells failures from the rest: AUC, failures among the riskiest."""
     options.check_outputs(html)
     items = options.load_pool(pool, truth=truth, columns=columns, task=task, shift=shift, encoding=encoding)
-    found = separation(items, options.split_list(names))
+    found = signals.separation(items, options.split_list(names))
     for note in items.notes:
         tell(f"note: {note}")
     if as_json:
@@ -44,7 +44,7 @@ def auxiliary(
         tell(f"report: {html}")
 
 
-def _page(found: Separation) -> str:
+def _page(found: signals.Separation) -> str:
     sections = [report.Section("", (found.table(),)), report.Section("Curves", found.charts())]
     return report.page(
         "Auxiliary variables",
@@ -55,7 +55,7 @@ def _page(found: Separation) -> str:
     )
 
 
-def _lead(found: Separation) -> str:
+def _lead(found: signals.Separation) -> str:
     if not found.signals:
         return "This pool has no auxiliary variable."
     best = found.signals[0]

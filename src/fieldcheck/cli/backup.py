@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck.campaign.stores import back_up, is_address, open_store
+from fieldcheck.campaign import stores
 from fieldcheck.cli import campaigns
 from fieldcheck.cli.show import say
 from fieldcheck.core.errors import FieldcheckError
@@ -31,13 +31,13 @@ def backup(
     target = out or _default(storage)
     if target.exists() and not force:
         raise FieldcheckError(f"{target} is there already", rule="a backup is not written over", hint="--force")
-    with contextlib.closing(open_store(storage)) as store:
-        count = back_up(store, target)
+    with contextlib.closing(stores.open_store(storage)) as store:
+        count = stores.back_up(store, target)
     say(f"{target}: {count:,} events, checked")
     say(f"to check it again: fieldcheck verify {shlex.quote(str(target))}")
 
 
 def _default(storage: str) -> Path:
     """Beside the campaign; that of a database here."""
-    place = Path("campaign.db") if is_address(storage) else Path(storage)
+    place = Path("campaign.db") if stores.is_address(storage) else Path(storage)
     return place.with_name(f"{place.stem}-{time.strftime('%Y%m%d-%H%M%S')}{place.suffix or '.db'}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.sheet import is_sheet, open_sheet
+from fieldcheck.campaign.exchange import sheet
 
 Storage = Annotated[
     str,
@@ -28,8 +28,8 @@ Annotator = Annotated[str, typer.Option("--by", metavar="NAME", help="Whose labe
 
 def open_campaign(storage: str, pool: Path | None = None, *, new_classes: Sequence[str] = ()) -> Campaign:
     """The campaign at a place, to be used in a ``with`` statement; of a sheet, what is filled in is taken first."""
-    if is_sheet(storage):
-        return open_sheet(Path(storage), pool=pool, new_classes=new_classes)
+    if sheet.is_sheet(storage):
+        return sheet.open_sheet(Path(storage), pool=pool, new_classes=new_classes)
     campaign = Campaign.open(storage, pool=pool)
     campaign.declare(*new_classes)
     return campaign

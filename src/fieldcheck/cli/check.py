@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
+from fieldcheck.accuracy.assessment import stopping
 from fieldcheck.accuracy.assessment.requirement import decide, decision_of, too_early
-from fieldcheck.accuracy.assessment.stopping import Certify, judge
+from fieldcheck.campaign import stores
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, LabelError
@@ -135,9 +135,11 @@ def _decide(campaign: Campaign, wanted: Requirement, *, level: float, protected:
     try:
         if not sequential:
             return decide(_estimate(campaign, level), wanted, protected=protected)
-        certify = Certify(wanted.bound)
+        certify = stopping.Certify(wanted.bound)
         settings, (labelled, _) = campaign.settings, campaign.view.labelled()
-        stop = judge(labelled, campaign.view.design, certify, budget=settings.most, seed=settings.seed, level=level)
+        stop = stopping.judge(
+            labelled, campaign.view.design, certify, budget=settings.most, seed=settings.seed, level=level
+        )
         return decision_of(stop, wanted)
     except LabelError as error:
         return too_early(wanted, error.problem)
@@ -156,4 +158,4 @@ def _show(decisions: Sequence[Decision], storage: str, *, junit: Path | None, as
 
 def _suite(file: str) -> str:
     """What was checked, without the password of an address."""
-    return f"fieldcheck {file.rpartition('@')[2]}" if is_address(file) else f"fieldcheck {file}"
+    return f"fieldcheck {file.rpartition('@')[2]}" if stores.is_address(file) else f"fieldcheck {file}"

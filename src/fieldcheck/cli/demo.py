@@ -13,16 +13,16 @@ import typer
 from fieldcheck import bench as comparison
 from fieldcheck import report, sources
 from fieldcheck.accuracy import designs
-from fieldcheck.accuracy.assessment.sampling import choose
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.assessment.simulate import assess
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_estimate, show_table, tell
+from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
 from fieldcheck.core.types import FloatArray
-from fieldcheck.core.words import percent
 from fieldcheck.sources.digits import DigitsField, digits_field
 
 BUDGET = 100
@@ -62,7 +62,7 @@ def demo(
     exhibits = [_beside_each_other(list(one_each.values())), _failures(field, main, seed), table, *analysis]
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
-    rates = map(percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
+    rates = map(words.percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
     say("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
     say(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
     say(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
@@ -121,7 +121,9 @@ def _failures(field: DigitsField, estimate: Estimate, seed: int) -> report.Image
     """Failures that the campaign exposed."""
     pool = field.pool
     losses = pool.losses()
-    sample = choose(pool, estimate.design, auxiliary=estimate.auxiliary, budget=BUDGET, seed=seed, losses=losses)
+    sample = sampling.choose(
+        pool, estimate.design, auxiliary=estimate.auxiliary, budget=BUDGET, seed=seed, losses=losses
+    )
     shown = [item for item in sample.to_label().tolist() if losses[item] > 0][:24]
     pictures = tuple(
         report.Picture(
@@ -148,6 +150,6 @@ def _class(codes: object, item: int) -> int:
 
 def _lead(field: DigitsField, estimate: Estimate) -> list[str]:
     return [
-        f"A small network reads {percent(field.laboratory_accuracy)} of digits correctly in the laboratory. "
+        f"A small network reads {words.percent(field.laboratory_accuracy)} of digits correctly in the laboratory. "
         f"In the field, half of the {estimate.population:,} images are noisy, faded or moved, and none is labelled.",
     ]

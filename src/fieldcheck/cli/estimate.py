@@ -11,18 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from fieldcheck import report
-from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
+from fieldcheck.accuracy.assessment import metrics
 from fieldcheck.accuracy.assessment.scores import Metrics
 from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.assignment import may_draw
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.sheet import is_sheet
+from fieldcheck.campaign.exchange import sheet
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_estimate, show_json, show_statement, show_table, tell
+from fieldcheck.core import words
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, Matrix, Table
-from fieldcheck.core.words import counted
 
 
 def estimate(
@@ -69,9 +69,9 @@ def estimate(
 
 def _tell_further(campaign: Campaign, storage: str) -> None:
     """A sheet that is filled in may want further items."""
-    if is_sheet(storage) and may_draw(campaign.state):
+    if sheet.is_sheet(storage) and may_draw(campaign.state):
         count = campaign.settings.most - len(campaign.state.items)
-        left = counted(count, "label of the budget is", "labels of the budget are")
+        left = words.counted(count, "label of the budget is", "labels of the budget are")
         command = shlex.join(["fieldcheck", "sample", campaign.view.pool_place, "--out", storage, "--continue"])
         tell(f"note: {left} not asked for yet: {command}")
 
@@ -95,8 +95,8 @@ def _detail(
     parts = [slices(labelled, items, column, level=level, loss=campaign.settings.loss) for column in by]
     if not names:
         return parts, None
-    truth = None if items.task == "regression" else true_classes_of(labelled, items, campaign.view.labels())
-    return parts, metrics(labelled, items, truth, names, level=level)
+    truth = None if items.task == "regression" else metrics.true_classes_of(labelled, items, campaign.view.labels())
+    return parts, metrics.metrics(labelled, items, truth, names, level=level)
 
 
 def _exhibits(part: Slices) -> list[Exhibit]:

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign.exchange.export import copy_pictures, failures_csv
+from fieldcheck.campaign.exchange import export
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_file, show_json
-from fieldcheck.core.words import counted
+from fieldcheck.core import words
 
 
 def failures(
@@ -30,16 +30,16 @@ def failures(
     options.make_folder(images)
     with campaigns.open_campaign(storage, pool) as campaign:
         found = campaign.failures()
-        text = failures_csv(campaign, found)
+        text = export.failures_csv(campaign, found)
         if out is not None:
             report.write_text(out, text)
-        pictures = 0 if images is None else copy_pictures(campaign, [one.item for one in found], images)
+        pictures = 0 if images is None else export.copy_pictures(campaign, [one.item for one in found], images)
     if as_json:
         show_json({"failures": [asdict(one) for one in found], "file": None if out is None else str(out)})
     elif out is None:
         show_file(text)
     else:
         say(
-            f"{counted(len(found), 'failure')} in {out}"
-            + (f", {counted(pictures, 'picture')} in {images}" if images else "")
+            f"{words.counted(len(found), 'failure')} in {out}"
+            + (f", {words.counted(pictures, 'picture')} in {images}" if images else "")
         )

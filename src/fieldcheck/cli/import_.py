@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from fieldcheck.campaign.exchange.intake import Intake, prepare, take
+from fieldcheck.campaign.exchange import intake
 from fieldcheck.campaign.exchange.reading import read_lines
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_json, tell
+from fieldcheck.core import words
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.words import counted
 
 SHOWN = 20
 """Faults that are listed on the terminal; --json has more."""
@@ -60,14 +60,14 @@ def import_(
     with campaigns.open_campaign(storage, pool, new_classes=new_classes or ()) as campaign:
         if campaign.refresh().closed:
             raise LabelError("this campaign is closed", rule="nothing is taken any more", hint="start another")
-        found = prepare(campaign, read_lines(file, encoding=encoding), by=by, last_wins=last_wins)
+        found = intake.prepare(campaign, read_lines(file, encoding=encoding), by=by, last_wins=last_wins)
         refused = found.faulty > 0 and not good_lines
         if not (refused or dry_run):
-            take(campaign, found)
+            intake.take(campaign, found)
         _show(found, file, taken=not (refused or dry_run), as_json=as_json)
         if refused:
             raise LabelError(
-                f"{file}: {counted(found.faulty, 'line')} cannot be taken; nothing of the file was",
+                f"{file}: {words.counted(found.faulty, 'line')} cannot be taken; nothing of the file was",
                 rule="a file is taken as a whole",
                 hint="correct what is named above; or --good-lines to take the others",
             )
@@ -75,7 +75,7 @@ def import_(
             say(f"now: fieldcheck status {shlex.quote(campaign.place)}")
 
 
-def _show(found: Intake, file: Path, *, taken: bool, as_json: bool) -> None:
+def _show(found: intake.Intake, file: Path, *, taken: bool, as_json: bool) -> None:
     if as_json:
         show_json(_as_dict(found, file, taken=taken))
         return
@@ -88,7 +88,7 @@ def _show(found: Intake, file: Path, *, taken: bool, as_json: bool) -> None:
     say(("" if taken else "would be taken: ") + _counts(found))
 
 
-def _counts(found: Intake) -> str:
+def _counts(found: intake.Intake) -> str:
     skips = sum(one.skipped for one in (*found.new, *found.corrections))
     parts = {
         "new": len(found.new),
@@ -97,11 +97,11 @@ def _counts(found: Intake) -> str:
         "not filled in": found.blank,
         "bad": found.faulty,
     }
-    words = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count or name == "new")
-    return words + (f" ({counted(skips, 'skipped item')} among them)" if skips else "")
+    text = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count or name == "new")
+    return text + (f" ({words.counted(skips, 'skipped item')} among them)" if skips else "")
 
 
-def _as_dict(found: Intake, file: Path, *, taken: bool) -> dict[str, Any]:
+def _as_dict(found: intake.Intake, file: Path, *, taken: bool) -> dict[str, Any]:
     return {
         "file": str(file),
         "taken": taken,

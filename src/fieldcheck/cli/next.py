@@ -10,12 +10,12 @@ import typer
 
 from fieldcheck import report
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.export import LOCAL_FILES, as_file, copy_pictures, labelling_config
+from fieldcheck.campaign.exchange import export
 from fieldcheck.campaign.exchange.formats import format_for
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_json, tell
+from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.words import counted
 
 
 def next_(
@@ -36,7 +36,7 @@ def next_(
     ] = "classes",
     image_url: Annotated[
         str, typer.Option(help="Tasks: what stands before the path of a picture below the folder of the items.")
-    ] = LOCAL_FILES,
+    ] = export.LOCAL_FILES,
     images: Annotated[Path | None, typer.Option(help="Also copy the items' pictures into this folder.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file, and any labels in it.")] = False,
     pool: campaigns.PoolMoved = None,
@@ -56,14 +56,16 @@ def next_(
     options.make_folder(images)
     with campaigns.open_campaign(storage, pool) as campaign:
         items = campaign.ask(by, n=number)
+        if items and shown:
+            campaign.show_predictions()
         if items:
-            text = as_file(kind, campaign, items, by=by, predictions=shown, base=image_url)
+            text = export.as_file(kind, campaign, items, by=by, predictions=shown, base=image_url)
             report.write_text(out, text)
         if items and config is not None:
-            report.write_text(config, labelling_config(campaign, items, predictions=shown, outcomes=outcomes))
+            report.write_text(config, export.labelling_config(campaign, items, predictions=shown, outcomes=outcomes))
             tell(f"labelling interface: {config}")
         if images is not None:
-            tell(f"{counted(copy_pictures(campaign, items, images), 'picture')} in {images}")
+            tell(f"{words.counted(export.copy_pictures(campaign, items, images), 'picture')} in {images}")
         if as_json:
             show_json({"file": str(out) if items else None, "items": items, "complete": campaign.progress().complete})
         else:
@@ -85,15 +87,15 @@ def _check(out: Path, config: Path | None, asked: str, *, force: bool) -> None:
 def _what_next(campaign: Campaign, items: list[str], out: Path) -> str:
     if items:
         then = f"fieldcheck import {shlex.quote(campaign.place)} {out}"
-        return f"{counted(len(items), 'item')} to label in {out}; then: {then}"
+        return f"{words.counted(len(items), 'item')} to label in {out}; then: {then}"
     progress = campaign.progress()
     if progress.closed:
         return "nothing to label: the campaign is closed"
     if progress.complete:
         return f"nothing is left to label; now: fieldcheck estimate {shlex.quote(campaign.place)}"
     if progress.leased:
-        held = counted(progress.leased, "item is", "items are")
+        held = words.counted(progress.leased, "item is", "items are")
         return f"nothing to label now: {held} with others, until labelled or until a lease runs out"
-    waiting = counted(progress.open + progress.disputed, "item waits", "items wait") + " for somebody else"
+    waiting = words.counted(progress.open + progress.disputed, "item waits", "items wait") + " for somebody else"
     said = f", {progress.disputed:,} of them because people disagree" if progress.disputed else ""
     return f"nothing to label for you: {waiting}{said}"

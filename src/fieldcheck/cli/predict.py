@@ -7,18 +7,17 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from fieldcheck import sources
+from fieldcheck import models, sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.predict import ActivationsFile, from_predictions
 from fieldcheck.accuracy.predict import predict as run
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json, tell
+from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.words import counted
 from fieldcheck.files.whole import whole_file
-from fieldcheck.models import Opening, Preparation, opened
 
 NO_MODEL = "none"
 
@@ -116,8 +115,8 @@ def predict(
         "encoding": encoding,
     }
     items = sources.open_inputs(inputs, label_required=truth or reference is None, **cast(Any, reading))
-    opening = Opening(adapter, cast(Any, task), cast(Any, outputs), trust=trust, threads=threads)
-    preparation = Preparation(scale, cast(Any, layout), dtype)
+    opening = models.Opening(adapter, cast(Any, task), cast(Any, outputs), trust=trust, threads=threads)
+    preparation = models.Preparation(scale, cast(Any, layout), dtype)
     if layer == LIST:
         _show_layers(model, items, opening, preparation, as_json=as_json)
         return
@@ -146,8 +145,10 @@ def predict(
     _finish(pool, out, activations=activations, as_json=as_json)
 
 
-def _show_layers(model: str, items: Inputs, opening: Opening, preparation: Preparation, *, as_json: bool) -> None:
-    ready = opened(model, items, opening=opening, preparation=preparation).model
+def _show_layers(
+    model: str, items: Inputs, opening: models.Opening, preparation: models.Preparation, *, as_json: bool
+) -> None:
+    ready = models.opened(model, items, opening=opening, preparation=preparation).model
     if as_json:
         show_json({"layers": list(ready.layers), "auto": ready.layer})
         return
@@ -180,7 +181,7 @@ def _finish(pool: Pool, out: Path | None, *, activations: Path | None = None, as
     if as_json:
         show_json(_summary(pool, out, activations))
         return
-    say(f"{counted(len(pool), 'item')} in {out}; auxiliary variables: {', '.join(derived.names(pool)) or 'none'}")
+    say(f"{words.counted(len(pool), 'item')} in {out}; auxiliary variables: {', '.join(derived.names(pool)) or 'none'}")
     if activations is not None:
         say(f"activations in {activations}")
     say(_what_next(pool, out))

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.sheet import add_items, campaign_file, open_sheet, write_sheet
+from fieldcheck.campaign.exchange import sheet
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, tell
+from fieldcheck.core import words
 from fieldcheck.core.errors import LabelError, SampleError
-from fieldcheck.core.words import counted
 
 SETTLED = ("design", "auxiliary", "budget", "seed", "loss", "threshold")
 """Options that a sample cannot change on its way."""
@@ -54,17 +54,17 @@ def sample(
     """
     if go_on:
         _refuse_new_settings(context)
-        with open_sheet(out, pool=pool, new_classes=new_classes or ()) as campaign:
+        with sheet.open_sheet(out, pool=pool, new_classes=new_classes or ()) as campaign:
             before = len(campaign.state.items)
             if not campaign.draw():
                 _refuse_waiting(campaign, out)
             if new := list(campaign.state.items)[before:]:
-                add_items(campaign, out, new)
+                sheet.add_items(campaign, out, new)
             _show(campaign, pool, out, as_json=as_json)
         return
     _make_room(out, pool, force=force)
     campaign = Campaign.create(
-        campaign_file(out),
+        sheet.campaign_file(out),
         pool,
         design,
         auxiliary=auxiliary,
@@ -77,7 +77,9 @@ def sample(
         new_classes=new_classes or (),
     )
     with campaign:
-        write_sheet(campaign, out, predictions=show_predictions)
+        if show_predictions:
+            campaign.show_predictions()
+        sheet.write_sheet(campaign, out, predictions=show_predictions)
         _show(campaign, pool, out, as_json=as_json)
 
 
@@ -97,7 +99,7 @@ def _refuse_waiting(campaign: Campaign, out: Path) -> None:
     if not campaign.view.labels():
         raise LabelError(
             f"{out}: no label is filled in",
-            rule=f"{counted(len(campaign.state.items), 'item')} to label, in the column 'label'",
+            rule=f"{words.counted(len(campaign.state.items), 'item')} to label, in the column 'label'",
             hint="fill it in and save as CSV",
         )
 
@@ -106,7 +108,7 @@ def _make_room(out: Path, pool: Path, *, force: bool) -> None:
     options.check_outputs(out)
     if out.resolve() == pool.resolve():
         raise SampleError(f"--out {out} is the pool itself", rule="the pool is not overwritten", hint="another --out")
-    there = next((path for path in (out, campaign_file(out)) if path.exists()), None)
+    there = next((path for path in (out, sheet.campaign_file(out)) if path.exists()), None)
     if there is not None and not force:
         raise SampleError(
             f"{there} exists already",
@@ -114,7 +116,7 @@ def _make_room(out: Path, pool: Path, *, force: bool) -> None:
             hint="another --out; --continue to go on with it; --force to overwrite it",
         )
     for ending in ("", "-wal", "-shm"):
-        campaign_file(out).with_name(campaign_file(out).name + ending).unlink(missing_ok=True)
+        sheet.campaign_file(out).with_name(sheet.campaign_file(out).name + ending).unlink(missing_ok=True)
 
 
 def _show(campaign: Campaign, pool: Path, out: Path, *, as_json: bool) -> None:
@@ -125,7 +127,7 @@ def _show(campaign: Campaign, pool: Path, out: Path, *, as_json: bool) -> None:
     if as_json:
         show_json({"file": str(out), "items": list(state.items), "to_label": new, "complete": state.complete})
     else:
-        say(f"{counted(len(new), 'item')} to label in {out}")
+        say(f"{words.counted(len(new), 'item')} to label in {out}")
         say(_what_next(out, pool, complete=state.complete, left=bool(new)))
 
 

@@ -21,10 +21,10 @@ from rich.segment import Segment
 from rich.table import Table as RichTable
 
 from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Cell, Table
-from fieldcheck.core.words import on_one_line, visible
 
 PLAIN_EVERY = 10.0
 """Seconds between plain progress lines."""
@@ -38,17 +38,17 @@ def show_json(value: Any) -> None:
 
 def _in_json(letter: str) -> str:
     """A letter as it is, or as JSON escapes it where a terminal would obey it."""
-    return letter if visible(letter) == letter else f"\\u{ord(letter):04x}"
+    return letter if words.visible(letter) == letter else f"\\u{ord(letter):04x}"
 
 
 def say(text: object = "", *, end: str = "\n") -> None:
     """Text on standard output."""
-    print(visible(str(text)), end=end)
+    print(words.visible(str(text)), end=end)
 
 
 def show_file(text: str) -> None:
     """The content of a file on standard output: as it is for programs, harmless for a terminal."""
-    print(visible(text) if on_terminal() else text, end="")
+    print(words.visible(text) if on_terminal() else text, end="")
 
 
 def _finite(value: Any) -> Any:
@@ -64,7 +64,7 @@ class _Console(Console):
 
     def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=visible(segment.text))
+            yield segment if segment.control else segment._replace(text=words.visible(segment.text))
 
 
 def console(**settings: Any) -> Console:
@@ -102,8 +102,8 @@ def show_statement(found: Estimate | Comparison) -> None:
 def show_facts(console: Console, facts: Sequence[tuple[str, str]], *, indent: int = 2) -> None:
     """Pairs of what and how much, below each other."""
     width = max(len(name) for name, _ in facts)
-    for name, words in facts:
-        shown = escape(fitted(console, words, indent=indent + width + 2))
+    for name, text in facts:
+        shown = escape(fitted(console, text, indent=indent + width + 2))
         console.print(f"{'':{indent}}[dim]{escape(f'{name:<{width}}')}[/dim]  {shown}")
 
 
@@ -129,7 +129,7 @@ def show_table(table: Table) -> None:
             say("\t".join(cell_text(cell) for cell in row))
         return
     rich = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, title_justify="left", caption_justify="left")
-    rich.title, rich.caption = escape(visible(table.title)), escape(visible(table.note)) or None
+    rich.title, rich.caption = escape(words.visible(table.title)), escape(words.visible(table.note)) or None
     numeric = [
         all(isinstance(row[at], (int, float, type(None))) for row in table.rows) for at in range(len(table.columns))
     ]
@@ -146,12 +146,12 @@ def cell_text(cell: Cell) -> str:
     """A cell in few characters."""
     if cell is None:
         return ""
-    return f"{cell:.4g}" if isinstance(cell, float) else on_one_line(str(cell))
+    return f"{cell:.4g}" if isinstance(cell, float) else words.on_one_line(str(cell))
 
 
 def tell(text: str) -> None:
     """A line for the person, on standard error: never in the way of results."""
-    print(visible(text), file=sys.stderr)
+    print(words.visible(text), file=sys.stderr)
 
 
 def tell_error(error: FieldcheckError) -> None:

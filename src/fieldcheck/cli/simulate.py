@@ -10,9 +10,9 @@ import typer
 from rich.markup import escape
 
 from fieldcheck import report
+from fieldcheck.accuracy.assessment import stopping
 from fieldcheck.accuracy.assessment.simulate import assess as played
 from fieldcheck.accuracy.assessment.simulate import assess_until
-from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
 from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, show_statement, tell
@@ -117,7 +117,7 @@ def _compare(models: Sequence[Pool], *, budget: int | None, seed: int, level: fl
 
 def _rule(
     context: typer.Context, half_width: float | None, certify: float | None, *, formal: bool, max_labels: int | None
-) -> HalfWidth | Certify | None:
+) -> stopping.HalfWidth | stopping.Certify | None:
     """The stop rule that was asked for; options that do not go together are refused."""
     if half_width is not None and certify is not None:
         raise FieldcheckError("--half-width together with --certify", rule="one stop rule at a time")
@@ -137,8 +137,8 @@ def _rule(
                 hint="--max-labels to limit them" if name == "budget" else f"leave out --{name}",
             )
     if certify is not None:
-        return Certify(certify)
-    return None if half_width is None else HalfWidth(half_width, formal=formal)
+        return stopping.Certify(certify)
+    return None if half_width is None else stopping.HalfWidth(half_width, formal=formal)
 
 
 def _show(result: Estimate | Stop, *, as_json: bool) -> None:

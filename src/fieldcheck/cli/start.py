@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.sheet import campaign_file, is_sheet, open_sheet
+from fieldcheck.campaign.exchange import sheet
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, tell
+from fieldcheck.core import words
 from fieldcheck.core.errors import SampleError
-from fieldcheck.core.words import counted
 
 
 def start(
@@ -104,10 +104,10 @@ QUESTION = "Was the new version trained or tuned on these labels?"
 
 def _earlier(place: str) -> str | Path:
     """The campaign behind a sheet, with the labels that are filled in; or the campaign itself."""
-    if not is_sheet(place):
+    if not sheet.is_sheet(place):
         return place
-    with open_sheet(Path(place)):
-        return campaign_file(Path(place))
+    with sheet.open_sheet(Path(place)):
+        return sheet.campaign_file(Path(place))
 
 
 def _unseen(labels_unseen: bool | None) -> bool:
@@ -132,10 +132,10 @@ def _show(campaign: Campaign, *, as_json: bool) -> None:
     wanted = (
         campaign.view.question.until
         if settings.budget is None
-        else counted(settings.budget, "item" if several else "label")
+        else words.counted(settings.budget, "item" if several else "label")
     )
     wanted += f" with {settings.labels_per_item:,} labels each" if several else ""
-    pool, chosen = counted(settings.population, "item"), counted(drawn, "is", "are")
+    pool, chosen = words.counted(settings.population, "item"), words.counted(drawn, "is", "are")
     say(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
     say(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
     say(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")

@@ -13,9 +13,9 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.progress import Progress
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import console_for_lines, fitted, show_facts, show_json
+from fieldcheck.core import words
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.words import counted
 
 
 def status(
@@ -49,7 +49,7 @@ def _headline(progress: Progress) -> str:
         return "closed"
     if progress.complete:
         return "complete"
-    return counted(progress.open + progress.disputed, "item") + " to label"
+    return words.counted(progress.open + progress.disputed, "item") + " to label"
 
 
 def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
@@ -74,12 +74,12 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
         ),
         ("design", f"{campaign.settings.design}, seed {campaign.settings.seed}"),
     ]
-    return [(name, words) for name, words in rows if words]
+    return [(name, text) for name, text in rows if text]
 
 
 def _begun(campaign: Campaign, progress: Progress) -> str:
     """What was done already for items that want several people."""
-    waiting = counted(progress.begun, "item waits for more of its", "items wait for more of their")
+    waiting = words.counted(progress.begun, "item waits for more of its", "items wait for more of their")
     return f"{waiting} {campaign.settings.labels_per_item:,} people" if progress.begun else ""
 
 

@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from fieldcheck.files.limits import SETTING, read_size
+from fieldcheck.files import limits
 
 MaxSize = Annotated[
     str | None,
     typer.Option(
         "--max-size",
         metavar="SIZE",
-        envvar=SETTING,
+        envvar=limits.SETTING,
         show_envvar=False,
         help="What a compressed file may unpack to: 4GB. By default 256 MB, or 100 times its size.",
     ),
@@ -44,12 +44,12 @@ def reads_files(verb: Callable[..., None]) -> Callable[..., None]:
 @contextmanager
 def _allowing(size: str | None) -> Iterator[None]:
     """The environment has the size as long as the command runs: threads and processes that read for it see it."""
-    before = os.environ.get(SETTING)
+    before = os.environ.get(limits.SETTING)
     if size is not None:
-        read_size(size)
-        os.environ[SETTING] = size
+        limits.read_size(size)
+        os.environ[limits.SETTING] = size
     try:
         yield
     finally:
-        os.environ.pop(SETTING, None)
-        os.environ.update({} if before is None else {SETTING: before})
+        os.environ.pop(limits.SETTING, None)
+        os.environ.update({} if before is None else {limits.SETTING: before})

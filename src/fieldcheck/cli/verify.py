@@ -5,8 +5,7 @@ from __future__ import annotations
 import typer
 from rich.markup import escape
 
-from fieldcheck.campaign.verification import Finding, Verification
-from fieldcheck.campaign.verification import verify as verify_campaign
+from fieldcheck.campaign import verification
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import console_for_lines, show_facts, show_json
 from fieldcheck.core.requirement import EXIT_CODES
@@ -24,7 +23,7 @@ def verify(
 
     Compare the fingerprint with that of another copy: two copies with the same fingerprint are the same campaign.
     """
-    found = verify_campaign(storage, pool=pool)
+    found = verification.verify(storage, pool=pool)
     if as_json:
         show_json(_as_dict(found))
     else:
@@ -36,11 +35,11 @@ def verify(
     raise typer.Exit(EXIT_CODES["passed" if found.holds else "failed"])
 
 
-def _words(finding: Finding) -> str:
+def _words(finding: verification.Finding) -> str:
     return finding.words if finding.holds is not None else f"not checked: {finding.words}"
 
 
-def _as_dict(found: Verification) -> dict[str, object]:
+def _as_dict(found: verification.Verification) -> dict[str, object]:
     return {
         "holds": found.holds,
         "events": found.events,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fieldcheck.core.words import count
+from fieldcheck.core import words
 from fieldcheck.report.blocks import Block, sections_of
 from fieldcheck.report.page import page
 
@@ -45,12 +45,12 @@ def _extent(rows: Sequence[Row]) -> str:
         _some(rows, "budget", "budget"),
     ]
     repetitions = max(int(row.get("repetitions", 0)) for row in rows)
-    return f"{parts[0]} on {parts[1]} with {parts[2]}, {count(repetitions)} repetitions of each."
+    return f"{parts[0]} on {parts[1]} with {parts[2]}, {words.count(repetitions)} repetitions of each."
 
 
 def _some(rows: Sequence[Row], key: str, noun: str) -> str:
     number = len({str(row.get(key)) for row in rows})
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+    return f"{words.count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _best(rows: Sequence[Row]) -> str:
@@ -64,8 +64,8 @@ def _best(rows: Sequence[Row]) -> str:
     wins = Counter(min(entries)[1] for entries in cells.values())
     if len({row.get("design") for row in rows}) < 2 or not wins:
         return ""
-    named = ", ".join(f"{design} in {count(number)}" for design, number in wins.most_common(3))
-    return f"Smallest RMSE, over {count(len(cells))} pairs of subject and budget: {named}."
+    named = ", ".join(f"{design} in {words.count(number)}" for design, number in wins.most_common(3))
+    return f"Smallest RMSE, over {words.count(len(cells))} pairs of subject and budget: {named}."
 
 
 def _facts(result: Mapping[str, Any]) -> dict[str, str]:

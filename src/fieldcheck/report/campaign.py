@@ -14,18 +14,17 @@ from fieldcheck.accuracy.assessment.requirement import decide
 from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.export import content_at
+from fieldcheck.campaign.exchange import export
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
+from fieldcheck.core import measures, words
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
 from fieldcheck.core.label import Outcome, TrueClass
-from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.requirement import Decision, Requirement
-from fieldcheck.core.words import count, counted, percent, short
 from fieldcheck.report import comparison
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
 from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
@@ -80,7 +79,7 @@ def campaign_page(
         campaign.settings.title,
         answer=_answer(shown, decision, progress, protected=protected),
         lead=[_where_it_stands(progress, decision)],
-        warnings=warnings_of(estimate),
+        warnings=(*warnings_of(estimate), *_shown(campaign)),
         sections=[
             _promises(shown),
             *_development(campaign, shown.metric, requirement, level=level),
@@ -100,11 +99,17 @@ def _comparison_page(campaign: Campaign, found: Comparison, progress: Progress) 
         campaign.settings.title,
         answer=comparison.answer(found),
         lead=[_where_it_stands(progress, None)],
-        warnings=found.warnings,
+        warnings=(*found.warnings, *_shown(campaign)),
         sections=[comparison.pairs(found), *_people(progress), comparison.again(campaign)],
         facts=dict(found.facts()) | _origin(campaign),
         version=found.versions.get("fieldcheck", ""),
     )
+
+
+def _shown(campaign: Campaign) -> tuple[str, ...]:
+    if not campaign.state.shown:
+        return ()
+    return ("people who labelled saw what the model said: who sees an answer tends to agree with it",)
 
 
 def _metric(campaign: Campaign, requirement: Requirement | None) -> str:
@@ -128,7 +133,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
 def _answer(estimate: Estimate, decision: Decision | None, progress: Progress, *, protected: bool) -> Headline:
     plain = answer_of(estimate)
     unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
-    lost = tuple((name, count(number)) for name, number in unsettled if number)
+    lost = tuple((name, words.count(number)) for name, number in unsettled if number)
     chart = _intervals_chart(estimate, None if decision is None else decision.requirement)
     whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
     if decision is None:
@@ -163,20 +168,20 @@ def _in_words(estimate: Estimate) -> str:
         return estimate.sentence()
     of = 1_000 if value >= 0.01 else 10_000
     return (
-        f"Of {count(of)} items of this pool the model gets about {of * max(value, 0.0):.0f} wrong; anything from "
+        f"Of {words.count(of)} items of this pool the model gets about {of * max(value, 0.0):.0f} wrong; anything from "
         f"{of * max(low, 0.0):.0f} to {of * high:.0f} fits what was seen. To know this, people looked at "
-        f"{count(estimate.labels)} of {count(estimate.population)} items."
+        f"{words.count(estimate.labels)} of {words.count(estimate.population)} items."
     )
 
 
 def _where_it_stands(progress: Progress, decision: Decision | None) -> str:
-    waiting = counted(progress.open + progress.disputed, "item is", "items are")
-    words = f"The campaign is still running: {waiting} waiting for a label."
+    waiting = words.counted(progress.open + progress.disputed, "item is", "items are")
+    state = f"The campaign is still running: {waiting} waiting for a label."
     if progress.closed or progress.complete:
-        words = f"The campaign is {'closed' if progress.closed else 'complete'}."
+        state = f"The campaign is {'closed' if progress.closed else 'complete'}."
     if decision is None or not (reason := decision.reason()):
-        return words
-    return f"{words} Not decided: {decision.requirement}; {reason}."
+        return state
+    return f"{state} Not decided: {decision.requirement}; {reason}."
 
 
 def _promises(estimate: Estimate) -> Section:
@@ -187,8 +192,9 @@ def _promises(estimate: Estimate) -> Section:
     share = f"{100 * estimate.interval.level:g} %"
     text = (
         f"If the whole campaign were repeated many times with other random items, about {share} of such intervals "
-        f"would contain the {estimate.metric} of the whole pool. They speak about the {count(estimate.population)} "
-        "items of this pool, not about future data, and they take the labels to be right."
+        f"would contain the {estimate.metric} of the whole pool. They speak about the "
+        f"{words.count(estimate.population)} items of this pool, not about future data, and they take the labels "
+        "to be right."
     )
     return Section(
         "The promise",
@@ -203,8 +209,8 @@ def _unbroken(number: str) -> str:
 
 
 def _assumption(interval: Interval) -> str:
-    words = "; ".join(filter(None, [KINDS[interval.kind], interval.note]))
-    return words + (f" ({interval.method})" if interval.method else "")
+    text = "; ".join(filter(None, [KINDS[interval.kind], interval.note]))
+    return text + (f" ({interval.method})" if interval.method else "")
 
 
 def _development(
@@ -235,7 +241,7 @@ def _development(
 
 def _on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
     """The point in another metric."""
-    first = measure_of(campaign.settings.task, campaign.settings.loss).scales[0]
+    first = measures.measure_of(campaign.settings.task, campaign.settings.loss).scales[0]
     losses = [value if first == "mae" else 1 - value for value in (point.low, point.value, point.high)]
     low, value, high = sorted(SCALES[metric].of(loss) for loss in losses)
     return replace(point, low=low, value=value, high=high)
@@ -249,9 +255,9 @@ def _failures(campaign: Campaign) -> Iterator[Section]:
     blocks: list[Block] = [table] if (table := _confusions(found)) is not None else []
     blocks.append(_gallery(campaign, ordered))
     text = (
-        f"Of the labelled items, {counted(len(found), 'is a failure', 'are failures')}. Items that look risky are "
-        "drawn more often, so that the share of failures among the labelled items says nothing about the whole pool: "
-        "the estimate above does."
+        f"Of the labelled items, {words.counted(len(found), 'is a failure', 'are failures')}. Items that look risky "
+        "are drawn more often, so that the share of failures among the labelled items says nothing about the whole "
+        "pool: the estimate above does."
     )
     yield Section("Where it fails", tuple(blocks), text)
 
@@ -284,7 +290,7 @@ def _confusions(found: Sequence[Failure]) -> Table | None:
         "What was taken for what",
         ("true label", "the model said", "failures found"),
         rows,
-        note=f"{counted(rest, 'further pair was', 'further pairs were')} found less often." if rest else "",
+        note=f"{words.counted(rest, 'further pair was', 'further pairs were')} found less often." if rest else "",
     )
 
 
@@ -294,7 +300,9 @@ def _gallery(campaign: Campaign, found: Sequence[Failure]) -> Gallery:
         cards.append(_card(campaign, failure, room=room))
         room -= len(cards[-1].picture)
     rest = len(found) - len(cards)
-    note = f"{count(rest)} more: fieldcheck failures {shlex.quote(campaign.place)} --out failing.csv" if rest else ""
+    note = (
+        f"{words.count(rest)} more: fieldcheck failures {shlex.quote(campaign.place)} --out failing.csv" if rest else ""
+    )
     return Gallery("failures", "Failures", tuple(cards), note)
 
 
@@ -303,10 +311,10 @@ def _card(campaign: Campaign, failure: Failure, *, room: int) -> Card:
     truth = "not what the model said" if failure.label == Outcome(right=False) else str(failure.label)
     facts = [("truth", truth), ("model", said)] if isinstance(said, str) else [("truth", truth)]
     if isinstance(said, float):
-        facts = [("truth", short(float(truth), 4)), ("model", short(said, 4))]
+        facts = [("truth", words.short(float(truth), 4)), ("model", words.short(said, 4))]
     card = Card(failure.item, tuple(facts))
     try:
-        content = content_at(campaign, failure.item)
+        content = export.content_at(campaign, failure.item)
         return _with_picture(card, content, room=room) if content.kind == "image" else _with_words(card, content)
     except (OSError, FieldcheckError):
         return card
@@ -366,11 +374,11 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
 
 def _without_label(found: Nonresponse) -> str:
     skipped = found.count - found.disputed
-    words = [
-        f"{counted(skipped, 'item was', 'items were')} asked for, but nobody could label {_them(skipped)}",
-        f"on {counted(found.disputed, 'item')} people disagree",
+    texts = [
+        f"{words.counted(skipped, 'item was', 'items were')} asked for, but nobody could label {_them(skipped)}",
+        f"on {words.counted(found.disputed, 'item')} people disagree",
     ]
-    chosen = [text for text, number in zip(words, (skipped, found.disputed), strict=True) if number]
+    chosen = [text for text, number in zip(texts, (skipped, found.disputed), strict=True) if number]
     return "; ".join(chosen).capitalize()
 
 
@@ -388,8 +396,8 @@ def _cases(found: Nonresponse) -> tuple[tuple[str, ...], ...]:
         "the model is wrong on all of them": found.if_wrong,
     }
     return tuple(
-        (words, *(_unbroken(written(one, value)) for value in (one.value, one.interval.low, one.interval.high)))
-        for words, one in cases.items()
+        (case, *(_unbroken(written(one, value)) for value in (one.value, one.interval.low, one.interval.high)))
+        for case, one in cases.items()
         if one is not None
     )
 
@@ -400,12 +408,13 @@ def _people(progress: Progress) -> Iterator[Section]:
         return
     rows = tuple((name or "(no name)", number) for name, number in sorted(progress.annotators.items()))
     text = (
-        f"Where an item has several labels, all agree on {percent(progress.agreement, 0)} of them; the majority counts."
+        f"Where an item has several labels, all agree on {words.percent(progress.agreement, 0)} of them; "
+        "the majority counts."
         if several
         else "Every item was labelled by one person."
     )
     if progress.disputed:
-        waiting = counted(progress.disputed, "item waits", "items wait")
+        waiting = words.counted(progress.disputed, "item waits", "items wait")
         text += f" {waiting} for one more label, because people do not agree."
     yield Section("Who labelled", (Table("people", "Labels by person", ("name", "labels"), rows),), text)
 
@@ -427,13 +436,13 @@ def _again(campaign: Campaign, estimate: Estimate) -> Section:
 def start_command(campaign: Campaign) -> str:
     """The command that starts such a campaign again."""
     settings = campaign.settings
-    words = ["fieldcheck", "start", campaign.view.pool_place or "POOL", "--campaign", "again.db"]
-    words += _given("--design", settings.design)
-    words += _given("--auxiliary", settings.auxiliary if settings.auxiliary not in ("none", "auto") else None)
-    words += _given("--budget", settings.budget) + _given("--seed", settings.seed)
-    words += _given("--items", campaign.view.items_folder or settings.items)
-    words += _given("--labels-per-item", settings.labels_per_item if settings.labels_per_item > 1 else None)
-    return shlex.join([*words, *_reading(settings.pool_options)])
+    command = ["fieldcheck", "start", campaign.view.pool_place or "POOL", "--campaign", "again.db"]
+    command += _given("--design", settings.design)
+    command += _given("--auxiliary", settings.auxiliary if settings.auxiliary not in ("none", "auto") else None)
+    command += _given("--budget", settings.budget) + _given("--seed", settings.seed)
+    command += _given("--items", campaign.view.items_folder or settings.items)
+    command += _given("--labels-per-item", settings.labels_per_item if settings.labels_per_item > 1 else None)
+    return shlex.join([*command, *_reading(settings.pool_options)])
 
 
 def _given(option: str, value: object) -> list[str]:
@@ -442,22 +451,22 @@ def _given(option: str, value: object) -> list[str]:
 
 def _reading(pool_options: Mapping[str, Any]) -> list[str]:
     """How the pool is to be read, as options."""
-    words = [
+    options = [
         word for role, name in (pool_options.get("columns") or {}).items() for word in ("--column", f"{role}={name}")
     ]
-    words += [word for name in pool_options.get("shift") or () for word in ("--shift", name)]
-    return [*words, *_given("--task", pool_options.get("task")), *_given("--encoding", pool_options.get("encoding"))]
+    options += [word for name in pool_options.get("shift") or () for word in ("--shift", name)]
+    return [*options, *_given("--task", pool_options.get("task")), *_given("--encoding", pool_options.get("encoding"))]
 
 
 def _origin(campaign: Campaign) -> dict[str, str]:
     """Where it all is, for whoever checks it."""
     settings = campaign.settings
     facts = {
-        "campaign": f"{campaign.place}, {counted(campaign.state.number, 'event')}",
+        "campaign": f"{campaign.place}, {words.counted(campaign.state.number, 'event')}",
         "pool": campaign.view.pool_place,
         "digest of the pool": settings.pool_digest,
-        "classes": count(len(campaign.state.classes)) if settings.classes else "",
+        "classes": words.count(len(campaign.state.classes)) if settings.classes else "",
         "labels per item": str(settings.labels_per_item),
         "started with": ", ".join(f"{name} {version}" for name, version in settings.versions.items()),
     }
-    return {name: words for name, words in facts.items() if words}
+    return {name: text for name, text in facts.items() if text}

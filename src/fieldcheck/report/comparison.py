@@ -6,8 +6,8 @@ import shlex
 
 from fieldcheck.accuracy.comparison.difference import Comparison, Difference
 from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.core import words
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
-from fieldcheck.core.words import count, percent, short
 from fieldcheck.report.blocks import Commands, Headline, Section
 
 
@@ -19,11 +19,11 @@ def answer(found: Comparison) -> Headline:
         for one in found.differences
     )
     return Headline(
-        what=f"{first.first} against {first.second}" if len(rows) == 1 else f"{count(len(rows))} pairs of models",
+        what=f"{first.first} against {first.second}" if len(rows) == 1 else f"{words.count(len(rows))} pairs of models",
         number=found.headline(),
         bounds=_bounds(first) if len(rows) == 1 else "each pair with its interval below",
         sentence=" ".join(found.sentence().splitlines()),
-        chips=(("labels", count(found.labels)), ("items on which they disagree", count(found.contested))),
+        chips=(("labels", words.count(found.labels)), ("items on which they disagree", words.count(found.contested))),
         chart=IntervalChart("answer", "Differences", _metric(first), rows, truth=0.0, truth_label="no difference"),
     )
 
@@ -38,7 +38,7 @@ def _bounds(one: Difference) -> str:
 
 
 def _written(one: Difference, value: float) -> str:
-    return percent(value) if one.metric == "accuracy" else short(value, 4)
+    return words.percent(value) if one.metric == "accuracy" else words.short(value, 4)
 
 
 def pairs(found: Comparison) -> Section:

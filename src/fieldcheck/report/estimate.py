@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from fieldcheck.core import words
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
-from fieldcheck.core.words import count
 from fieldcheck.report.blocks import Block, Headline, Section, sections_of
 from fieldcheck.report.page import page
 
@@ -35,9 +35,9 @@ def answer_of(estimate: Estimate) -> Headline:
     """The estimate as the answer at the top of a page."""
     interval = estimate.interval
     chips = [
-        ("labels used", count(estimate.labels)),
-        ("failures found", count(estimate.failures)),
-        ("items in the pool", count(estimate.population)),
+        ("labels used", words.count(estimate.labels)),
+        ("failures found", words.count(estimate.failures)),
+        ("items in the pool", words.count(estimate.population)),
     ]
     if estimate.truth is not None:
         chips.append(("truth", written(estimate, estimate.truth)))
@@ -56,7 +56,7 @@ def facts_of(estimate: Estimate) -> dict[str, str]:
     """How the estimate was made, for people who want to check it or do it again."""
     versions = ", ".join(f"{name} {version}" for name, version in estimate.versions.items())
     facts = {**dict(estimate.facts()), "task": estimate.task, "versions": versions}
-    return {name: words for name, words in facts.items() if words}
+    return {name: text for name, text in facts.items() if text}
 
 
 def warnings_of(estimate: Estimate) -> tuple[str, ...]:

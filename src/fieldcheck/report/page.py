@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.exhibit import Table
-from fieldcheck.core.words import count
 from fieldcheck.report import palette, tables
 from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, ImageStrip, Picture, Section
 from fieldcheck.report.charts.canvas import slug
@@ -108,7 +108,7 @@ def _table(table: Table) -> dict[str, Any]:
         _file(table.name, "CSV", tables.to_csv(table)),
         _file(table.name, "LaTeX", tables.to_latex(table)),
     ]
-    rows = {"long": len(table.rows) > LONG, "rows": count(len(table.rows))}
+    rows = {"long": len(table.rows) > LONG, "rows": words.count(len(table.rows))}
     return {"kind": "table", "html": tables.to_html(table), "files": written if table.rows else []} | rows
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fieldcheck.core.words import minus, scientific
+from fieldcheck.core import words
 
 BEYOND = 1e100  # no axis shows larger numbers; they count as infinite
 
@@ -129,7 +129,7 @@ def tick_labels(ticks: tuple[float, ...]) -> list[str]:
         if len(set(labels)) == len(ticks):
             return labels
     digits = next((d for d in range(16) if _tell(ticks, d)), 16)
-    return [scientific(tick, digits) if tick else "0" for tick in ticks]
+    return [words.scientific(tick, digits) if tick else "0" for tick in ticks]
 
 
 def _plain(ticks: tuple[float, ...]) -> list[str]:
@@ -137,7 +137,7 @@ def _plain(ticks: tuple[float, ...]) -> list[str]:
     decimals = [_decimals(tick) for tick in ticks]
     if not (ticks and ticks[0] > 0 and ticks[-1] / ticks[0] > 99):
         decimals = [max(decimals, default=0)] * len(ticks)
-    return [minus(f"{tick:,.{places}f}") for tick, places in zip(ticks, decimals, strict=True)]
+    return [words.minus(f"{tick:,.{places}f}") for tick, places in zip(ticks, decimals, strict=True)]
 
 
 def _decimals(tick: float) -> int:

@@ -10,8 +10,8 @@ from itertools import zip_longest
 
 from markupsafe import Markup
 
+from fieldcheck.core import words
 from fieldcheck.core.exhibit import BarChart, Cell, Exhibit, IntervalChart, Line, LineChart, Matrix, Table
-from fieldcheck.core.words import MISSING, column_decimals, count, in_column
 from fieldcheck.report.svg import tag
 
 # A spreadsheet runs a text that starts like this (OWASP, "CSV injection").
@@ -127,7 +127,7 @@ def _is_number(value: Cell) -> bool:
 
 def _column(table: Table, column: int) -> list[str]:
     values = _values(table, column)
-    decimals = column_decimals(value for value in values if isinstance(value, float))
+    decimals = words.column_decimals(value for value in values if isinstance(value, float))
     return [_shown(value, decimals) for value in values]
 
 
@@ -137,8 +137,8 @@ def _shown(value: Cell, decimals: int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return count(value)
-    return in_column(float(value), decimals) if isinstance(value, float) else str(value)
+        return words.count(value)
+    return words.in_column(float(value), decimals) if isinstance(value, float) else str(value)
 
 
 def to_csv(table: Table) -> str:
@@ -190,5 +190,5 @@ def _latex_row(cells: list[str]) -> str:
 
 def escape_latex(text: str) -> str:
     """The text with everything that LaTeX would take for a command written out."""
-    text = "--" if text == MISSING else text
+    text = "--" if text == words.MISSING else text
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))

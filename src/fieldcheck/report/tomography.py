@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fieldcheck.core import words
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
 from fieldcheck.core.space import Answer as Found
 from fieldcheck.core.versions import versions
-from fieldcheck.core.words import count, percent
 from fieldcheck.report.blocks import Headline, sections_of
 from fieldcheck.report.page import page
 
@@ -50,20 +50,20 @@ def tomography_page(
 
 
 def _answer(found: Found) -> Headline:
-    bounds = f"{percent(found.low)} to {percent(found.high)}"
+    bounds = f"{words.percent(found.low)} to {words.percent(found.high)}"
     return Headline(
         what=f"robustness over {found.query}",
-        number=percent(found.robustness),
+        number=words.percent(found.robustness),
         bounds=bounds,
         sentence=(
-            f"Averaged over {count(found.tests)} combinations of perturbations the model is right on "
-            f"{percent(found.robustness)} of the inputs ({found.level:.0%} interval {bounds}); unperturbed, on "
-            f"{percent(found.base)}."
+            f"Averaged over {words.count(found.tests)} combinations of perturbations the model is right on "
+            f"{words.percent(found.robustness)} of the inputs ({found.level:.0%} interval {bounds}); unperturbed, on "
+            f"{words.percent(found.base)}."
         ),
         chips=(
-            ("tests in the region", count(found.tests)),
-            ("measured", count(found.measured)),
-            ("inferences", count(found.rows)),
+            ("tests in the region", words.count(found.tests)),
+            ("measured", words.count(found.measured)),
+            ("inferences", words.count(found.rows)),
         ),
     )
 

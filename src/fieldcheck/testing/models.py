@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fieldcheck.models import Adapter, ModelRequest
+from fieldcheck import models
 from fieldcheck.models.base import Model, Response
 from fieldcheck.testing.require import check_refused, require
 
@@ -15,12 +15,12 @@ CLOSE = 1e-6
 """How far an answer may depend on how the items are split into batches, relative to the largest number."""
 
 
-def check_adapter(adapter: type[Adapter], model: object, batch: Any) -> None:
+def check_adapter(adapter: type[models.Adapter], model: object, batch: Any) -> None:
     """Raise AssertionError unless the adapter takes the model, refuses others, and opens what keeps ``check_model``."""
     require(adapter.name, f"{adapter} has no name")
     require(adapter.accepts(model), f"{adapter.name} does not take {model!r}")
     require(adapter.last or not adapter.accepts(object()), f"{adapter.name} takes anything")
-    check_model(adapter.open(model, ModelRequest(batch=batch, trust=True)), batch)
+    check_model(adapter.open(model, models.ModelRequest(batch=batch, trust=True)), batch)
 
 
 def check_model(model: Model, batch: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.inputs.base import InputSource
 from fieldcheck.sources.inputs.options import Wanted
-from fieldcheck.sources.pools.arrays import from_arrays, from_roles
+from fieldcheck.sources.pools import arrays
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
 from fieldcheck.sources.pools.table import as_table
 from fieldcheck.testing.require import check_described, check_refused, made_of, require
@@ -41,7 +41,7 @@ def check_pool_format(kind: PoolFormat | type[PoolFormat], example: Path | None 
 
 def _read(made: PoolFormat, place: Path) -> Pool:
     given, origin, notes = made.read(place, {}, truth=None, encoding=None)
-    return from_roles(given, name=place.stem, origin=origin, notes=notes)
+    return arrays.from_roles(given, name=place.stem, origin=origin, notes=notes)
 
 
 def _pools() -> list[Pool]:
@@ -51,8 +51,10 @@ def _pools() -> list[Pool]:
     shares /= shares.sum(axis=1, keepdims=True)
     truth = [("cat", "dog", "a, b")[at % 3] for at in range(12)]
     names = ["a, b", "cat", "dog"]
-    classes = from_arrays(y_proba=shares, y_true=truth, classes=names, ids=ids, auxiliary={"dsa": np.arange(12) / 7})
-    numbers = from_arrays(y_pred=np.arange(12) / 3, y_true=np.arange(12) / 3 + 0.25, ids=ids)
+    classes = arrays.from_arrays(
+        y_proba=shares, y_true=truth, classes=names, ids=ids, auxiliary={"dsa": np.arange(12) / 7}
+    )
+    numbers = arrays.from_arrays(y_pred=np.arange(12) / 3, y_true=np.arange(12) / 3 + 0.25, ids=ids)
     return [classes, numbers]
 
 

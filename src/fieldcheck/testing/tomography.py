@@ -14,7 +14,7 @@ from fieldcheck.testing.require import check_described, check_refused, made_of, 
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.plans.base import Adds, Plan, Rows
 from fieldcheck.tomography.quality.base import QualityScore
-from fieldcheck.tomography.runs.stopping import Stopping
+from fieldcheck.tomography.runs import stopping
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Surrogate
 
 SENTENCES = (
@@ -115,10 +115,10 @@ def _check_few(made: Surrogate, where: Space) -> None:
     check_refused(lambda: made.fit(nothing, seed=0), f"{made.name}: fits nothing at all")
 
 
-def check_stopping_rule(rule: Stopping | type[Stopping]) -> None:
+def check_stopping_rule(rule: stopping.Stopping | type[stopping.Stopping]) -> None:
     """Raise AssertionError unless the rule is a function of the outcomes, and does not stop before any came."""
-    made: Stopping = made_of(rule)
-    check_described(made, Stopping, "title", "paper", "batch")
+    made: stopping.Stopping = made_of(rule)
+    check_described(made, stopping.Stopping, "title", "paper", "batch")
     held = (stream(2, "testing", "held").random(3000) < 0.8).astype(np.float64)
     for seen in range(made.batch, len(held), made.batch):
         first, second = (made.enough(held[:seen], len(held)) for _ in range(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
@@ -142,14 +143,17 @@ async def _signed_in(request: Request, token: str, sign_in: SignIn) -> Response:
 def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
     """What people who label may ask for; so may the lead."""
     router = APIRouter()
+    # One after the other, as the campaign would make them wait in any case; so they take no thread from those who
+    # label, and the large arrays of a draw are all in the heap of one thread, not in one of each.
+    asking = ThreadPoolExecutor(1, "fieldcheck-next")
 
     @router.get("/api/campaign")
     def about(person: Whoever) -> dict[str, Any]:
         return labelling.about(person)
 
     @router.post("/api/next")
-    def next_items(asked: requests.Next, person: Whoever) -> dict[str, Any]:
-        return labelling.next(asked, person)
+    async def next_items(asked: requests.Next, person: Whoever) -> dict[str, Any]:
+        return await asyncio.get_running_loop().run_in_executor(asking, labelling.next, asked, person)
 
     @router.post("/api/label")
     def label(asked: requests.Label, person: Whoever) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from fieldcheck.report.palette import DARK, LIGHT, variables
+from fieldcheck.report import palette
 
 MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 """By suffix, what may be asked for."""
@@ -43,7 +43,7 @@ def _assets() -> dict[str, Asset]:
 
 def colours() -> str:
     """Light and dark: as the system says, or as chosen on the page."""
-    light, dark = variables(LIGHT), variables(DARK)
+    light, dark = palette.variables(palette.LIGHT), palette.variables(palette.DARK)
     return (
         f":root{{{light}}}\n"
         f"@media (prefers-color-scheme: dark){{:root:not([data-theme=light]){{{dark}}}}}\n"

@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 import uvicorn
 from fastapi import FastAPI
 
+from fieldcheck.campaign import people
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.people import new_token, spelt
+from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.words import counted, visible
 from fieldcheck.web.app import create_app
 from fieldcheck.web.connection import Connection
 from fieldcheck.web.guard import LOOPBACK
@@ -45,7 +45,7 @@ EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts 
 
 def _say(text: str) -> None:
     """At once: whoever started the server through a pipe waits for its address."""
-    print(visible(text), flush=True)  # noqa: T201 -- the server has no other face
+    print(words.visible(text), flush=True)  # noqa: T201 -- the server has no other face
 
 
 class _Server(uvicorn.Server):
@@ -125,7 +125,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
             tell("Ctrl-C stops the server; every label that the page shows as saved is kept")
             _run(app, listener, browse=own if open_browser else "")
         saved = sum(campaign.progress().annotators.values())
-    tell(f"stopped; {counted(saved, 'label')} saved in {campaign.place}")
+    tell(f"stopped; {words.counted(saved, 'label')} saved in {campaign.place}")
 
 
 def _run(app: FastAPI, listener: socket.socket, *, browse: str) -> None:
@@ -139,7 +139,7 @@ def _invited(campaign: Campaign, names: Sequence[str], *, lead: str) -> Mapping[
     """Tokens by name; nobody gets the lead's name, or the lead that of a person with a link."""
     state, lead = campaign.state, lead or LEAD
     taken = {state.person(name) for name in names} | {name for name, digest in state.invited.items() if digest}
-    if spelt(lead, taken) in taken:
+    if people.spelt(lead, taken) in taken:
         raise FieldcheckError(f"'{lead}' is the lead", rule="one name, one person", hint="--by NAME for the lead")
     return campaign.invite(names) if names else {}
 
@@ -196,7 +196,7 @@ def _config(app: FastAPI) -> uvicorn.Config:
 
 def _checked(token: str | None, *, needed: bool) -> str | None:
     if token is None:
-        return new_token() if needed else None
+        return people.new_token() if needed else None
     if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.replace("-", "").replace("_", "").isalnum():
         raise FieldcheckError(
             "this token is too easy to guess, or not fit for an address",

@@ -11,8 +11,8 @@ from typing import Literal
 
 from starlette.requests import HTTPConnection
 
+from fieldcheck.campaign import people
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.people import digest_of, holder
 from fieldcheck.web.refusal import RefusedError
 
 Role = Literal["annotator", "lead"]
@@ -69,7 +69,7 @@ class Guesses:
 
     def check(self, address: str, token: str) -> None:
         """Refuse to look at a token now."""
-        record, digest = self._record(address), digest_of(token)
+        record, digest = self._record(address), people.digest_of(token)
         left = record.until - self._clock()
         if left > 0 and digest not in record.right | record.wrong:
             wait = f"{int(left) + 1}"
@@ -78,11 +78,11 @@ class Guesses:
             )
 
     def was_wrong(self, address: str, token: str) -> bool:
-        return digest_of(token) in self._record(address).wrong
+        return people.digest_of(token) in self._record(address).wrong
 
     def note(self, address: str, token: str, *, right: bool) -> None:
         """Remember how a token turned out."""
-        record, digest, now = self._record(address), digest_of(token), self._clock()
+        record, digest, now = self._record(address), people.digest_of(token), self._clock()
         if right:
             record.right.add(digest)
         elif digest not in record.wrong:
@@ -113,10 +113,10 @@ class SignIn:
 
     def __init__(self, campaign: Campaign, *, token: str | None = None, lead: str = "") -> None:
         self._log = campaign.log
-        self._token = None if token is None else digest_of(token)
+        self._token = None if token is None else people.digest_of(token)
         self._lead = Person(lead, "lead")
         self._guesses = Guesses()
-        self.campaign = digest_of(campaign.log.numbered(1).key)[:16]
+        self.campaign = people.digest_of(campaign.log.numbered(1).key)[:16]
         # Cookies do not know ports: two campaigns on one machine must not share one.
         self.cookie = f"fieldcheck_{self.campaign}"
 
@@ -145,9 +145,9 @@ class SignIn:
         return found
 
     def _known(self, token: str) -> Person | None:
-        if self._token is not None and hmac.compare_digest(digest_of(token), self._token):
+        if self._token is not None and hmac.compare_digest(people.digest_of(token), self._token):
             return self._lead
-        name = holder(token, self._log.state.invited)
+        name = people.holder(token, self._log.state.invited)
         return None if name is None else Person(name, "annotator")
 
     def is_valid(self, person: Person) -> bool:

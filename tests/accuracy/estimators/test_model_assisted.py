@@ -299,3 +299,17 @@ def test_a_blind_spot_is_what_the_protected_interval_is_for() -> None:
     found, truth = estimates(0.02)
     assert_covers(covered(found, truth, "beside"), len(found), least=0.94)
     assert covered(found, truth, "beside") >= covered(found, truth, "interval")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_an_estimate_after_others_is_the_same_as_a_first_one(task: str) -> None:
+    """What a frame remembers of earlier waves is of these labels, and no others."""
+    kept, losses = pool(task)
+    sample = Waves().draw(kept, losses, budget=120, seed=3)
+    other = np.roll(losses, 1)
+    for truth, draws in [(losses, 120), (other, 120), (losses, 60), (losses, 119), (other, 118)]:
+        part = sample.prefix(draws)
+        found = [Fit.of(with_losses(replace(part, frame=frame), truth)) for frame in (kept, pool(task)[0])]
+        assert found[0].value == found[1].value
+        assert found[0].audit == found[1].audit
+        assert found[0].chance.tolist() == found[1].chance.tolist()

@@ -13,14 +13,14 @@ import numpy as np
 
 from fieldcheck.accuracy.assessment.scores import ClassScore, Confusion
 from fieldcheck.accuracy.assessment.slices import WIDEST, Slice, item_fit
+from fieldcheck.core import words
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import LabelError, PoolError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.core.words import counted
-from fieldcheck.numerics.intervals.wilson import critical, effective_wilson
+from fieldcheck.numerics.intervals import wilson
 
 FAILURES = 10
 """Failures that must be found before recall and F1 are shown."""
@@ -182,7 +182,7 @@ class Crosstab:
         worth = float(weights.sum() ** 2 / (weights**2).sum())
         share = 1 - (1 - level) ** (1 / worth)
         failing = float(self.failing.sum())
-        most = failing + critical(len(self.losses), level) * float(
+        most = failing + wilson.critical(len(self.losses), level) * float(
             np.sqrt(self.variance(np.ones(len(self.true)), np.zeros(len(self.true))))
         )
         right, missed = row.items * precision, share * most
@@ -203,7 +203,7 @@ class Crosstab:
         return ClassScore(metric, "macro", mean, interval)
 
     def _too_few_failures(self) -> str:
-        return f"{counted(self.found, 'failure')} found; {FAILURES} are needed to say which classes are missed"
+        return f"{words.counted(self.found, 'failure')} found; {FAILURES} are needed to say which classes are missed"
 
     def confusion(self, level: float) -> Confusion:
         """The whole matrix."""
@@ -236,8 +236,8 @@ class Crosstab:
         seen = self.optimism * float((self.weight[here] * (self.weight[here] - 1) * off**2).sum())
         foreseen = float(self.first[a] * share - self.second[a] * share**2)
         labels = int(np.count_nonzero(here))
-        z = critical(labels, level, coefficients=2)
-        low, high = effective_wilson(float(counts[a, c]) / size, max(seen, foreseen) / size**2, labels, z=z)
+        z = wilson.critical(labels, level, coefficients=2)
+        low, high = wilson.effective_wilson(float(counts[a, c]) / size, max(seen, foreseen) / size**2, labels, z=z)
         return size * low, size * high
 
 
@@ -300,8 +300,8 @@ def _share(said: IntArray, truth: IntArray, weight: FloatArray, *, shape: tuple[
 
 def _interval(value: float, variance: float, labels: int, *, level: float, evidence: int) -> Interval:
     """Wilson's; the failures that say which classes are missed are what the variance is known from."""
-    z = critical(evidence, level, coefficients=1)
-    low, high = effective_wilson(value, variance, labels, z=z)
+    z = wilson.critical(evidence, level, coefficients=1)
+    low, high = wilson.effective_wilson(value, variance, labels, z=z)
     note = "failures that were not found are taken to be of the same true classes as those that were"
     return Interval(low, high, level, "asymptotic", "linearised, Wilson", note=note)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.core import measures
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
@@ -33,10 +33,14 @@ class Development:
     def __init__(self) -> None:
         self._known: dict[tuple[str, float], Point | None] = {}
 
-    def points(self, labelled: Labelled, *, loss: Loss, level: float, most: int) -> list[Point]:
-        """About ``most`` points, the newest always among them."""
+    def points(
+        self, labelled: Labelled, *, loss: Loss, level: float, most: int, newest: Point | None = None
+    ) -> list[Point]:
+        """About ``most`` points, the newest always among them; it need not be computed where it is known."""
         if len(self._known) > REMEMBERED:
             self._known.clear()
+        if newest is not None:
+            self._known[_digest(labelled, len(labelled.sample)), level] = newest
         found = [self._point(labelled, draws, loss=loss, level=level) for draws in looks(labelled, most)]
         return [point for point in found if point is not None]
 
@@ -74,7 +78,7 @@ def grid(draws: int, most: int) -> list[int]:
 def point(labelled: Labelled, draws: int, *, loss: Loss, level: float) -> Point | None:
     """The estimate from the first draws; None where they are too few for this technique."""
     first = Labelled(labelled.sample.prefix(draws), labelled.losses[:draws], labelled.failed[:draws], labelled.task)
-    metric = measure_of(labelled.task, loss).scales[0]
+    metric = measures.measure_of(labelled.task, loss).scales[0]
     try:
         found = estimators.estimate(first, level=level)
     except LabelError:

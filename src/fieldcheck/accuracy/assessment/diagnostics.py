@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.core import words
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import BoolArray, IntArray
-from fieldcheck.core.words import counted
-from fieldcheck.numerics.ranks import auc, explained
+from fieldcheck.numerics import ranks
 
 LEAK_AUC = 0.998
 
@@ -32,7 +32,7 @@ def leak_warning(pool: Pool, auxiliary: str, *, items: IntArray, failed: BoolArr
     classes = None
     if pool.task == "classification" and pool.predictions is not None:
         classes = pool.predictions[items].astype(np.int64)
-    if auc(chi, failed) < LEAK_AUC and not explained(chi, failed, classes) > LEAK_EXPLAINED:
+    if ranks.auc(chi, failed) < LEAK_AUC and not ranks.explained(chi, failed, classes) > LEAK_EXPLAINED:
         return ()
     return (
         f"'{auxiliary}' separates right from wrong (nearly) perfectly: it looks as if it was computed from the labels; "
@@ -43,6 +43,6 @@ def leak_warning(pool: Pool, auxiliary: str, *, items: IntArray, failed: BoolArr
 def small_sample_warning(labels: int) -> tuple[str, ...]:
     """A warning when the labels are too few for approximate intervals."""
     if labels < 20:
-        few = counted(labels, "label")
+        few = words.counted(labels, "label")
         return (f"only {few}: simple random sampling (srs), whose interval is exact, is the better choice here",)
     return ()

@@ -7,9 +7,9 @@ import math
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.diagnostics import small_sample_warning
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.core import measures
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
@@ -33,7 +33,7 @@ def estimate(
 ) -> Estimate:
     """The estimate from a labelled sample."""
     found = estimators.estimate(labelled, level=level)
-    metric = measure_of(labelled.task, loss).scales[0]
+    metric = measures.measure_of(labelled.task, loss).scales[0]
     value = SCALES[metric].of(found.value)
     return Estimate(
         metric=metric,

@@ -10,15 +10,14 @@ import numpy as np
 
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.core import measures, words
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
-from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, Loss, Task
-from fieldcheck.core.words import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,7 @@ class PartlyLabelled:
             )
         if (known := int((~lost).sum())) < 2:
             raise LabelError(
-                f"{known} of the {counted(len(lost), 'item')} so far could be labelled",
+                f"{known} of the {words.counted(len(lost), 'item')} so far could be labelled",
                 rule="a first estimate needs two labels",
                 hint="find out some of their labels, or label further items",
             )
@@ -91,13 +90,13 @@ class PartlyLabelled:
 
     @property
     def _measure(self) -> Measure:
-        return measure_of(self.task, self.loss, self.threshold)
+        return measures.measure_of(self.task, self.loss, self.threshold)
 
     @cached_property
     def _known(self) -> FloatArray:
         """Losses, one per item, in the order to label them; nan: no label, infinite: none to be had."""
         said = self.predictions or (None,) * len(self.ids)
-        return label_losses(self._measure, said, [self.labels.get(name) for name in self.ids])
+        return measures.label_losses(self._measure, said, [self.labels.get(name) for name in self.ids])
 
     @cached_property
     def _places(self) -> dict[int, int]:
@@ -126,12 +125,12 @@ class PartlyLabelled:
 
     def _about_the_gap(self, draws: int, first: str) -> str:
         labels, used = len(self.labels), len(np.unique(self.sample.items[:draws]))
-        waiting = f"{len(self.ids) - labels:,} of {counted(len(self.ids), 'item')} not labelled yet"
-        text = f"estimated from the first {counted(used, 'label')}; {waiting}"
+        waiting = f"{len(self.ids) - labels:,} of {words.counted(len(self.ids), 'item')} not labelled yet"
+        text = f"estimated from the first {words.counted(used, 'label')}; {waiting}"
         if labels <= used:
             return text
         return (
-            f"{text}; {counted(labels - used, 'label')} after the first gap, item '{first}', not used: "
+            f"{text}; {words.counted(labels - used, 'label')} after the first gap, item '{first}', not used: "
             "which items are left out must not depend on what they are"
         )
 
@@ -159,13 +158,13 @@ class PartlyLabelled:
         lost = [self.labels[name] for name in self._lost()]
         disputed = sum(isinstance(label, Missing) and label.disputed for label in lost)
         skipped = len(lost) - disputed
-        words = [
-            f"{counted(skipped, 'item')} could not be labelled" if skipped else "",
-            f"people disagree on {counted(disputed, 'item')}" if disputed else "",
+        parts = [
+            f"{words.counted(skipped, 'item')} could not be labelled" if skipped else "",
+            f"people disagree on {words.counted(disputed, 'item')}" if disputed else "",
         ]
-        return ", and ".join(filter(None, words))
+        return ", and ".join(filter(None, parts))
 
 
 def without_label(count: int, all_of_them: int) -> str:
     """How many of the items still want a label, for messages."""
-    return f"{count:,} of {counted(all_of_them, 'item')} {'has' if count == 1 else 'have'} no label"
+    return f"{count:,} of {words.counted(all_of_them, 'item')} {'has' if count == 1 else 'have'} no label"

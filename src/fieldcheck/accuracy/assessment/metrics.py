@@ -11,11 +11,11 @@ from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.confusion import Crosstab, too_few
 from fieldcheck.accuracy.assessment.scores import ClassScore, Metrics
 from fieldcheck.accuracy.assessment.slices import Slice, slices
+from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError, LabelError, PoolError
 from fieldcheck.core.label import Label, TrueClass
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
-from fieldcheck.core.words import counted
 
 WHICH = ("accuracy", "precision", "recall", "f1", "confusion")
 
@@ -75,21 +75,20 @@ def _check(labelled: Labelled, pool: Pool, true_classes: Sequence[str] | None, w
         )
     if true_classes is not None and len(true_classes) != len(labelled.sample):
         raise LabelError(
-            f"{counted(len(true_classes), 'true class', 'true classes')} for {counted(len(labelled.sample), 'draw')}",
+            f"{words.counted(len(true_classes), 'true class', 'true classes')} for "
+            f"{words.counted(len(labelled.sample), 'draw')}",
             rule="one per draw, in draw order",
         )
 
 
 def _notes(scores: Sequence[ClassScore], level: float) -> tuple[str, ...]:
     shown = sum(score.interval is not None for score in scores)
-    words = ["metrics of the items of this pool; nothing is said about future data"]
+    said = ["metrics of the items of this pool; nothing is said about future data"]
     if any(score.metric in ("recall", "f1") for score in scores):
-        words.append(
-            "recall and F1 take failures that were not found to be of the same true classes as those that were"
-        )
+        said.append("recall and F1 take failures that were not found to be of the same true classes as those that were")
     if shown > 1:
-        words.append(f"{shown} intervals at {level:.0%}: about {shown * (1 - level):.1f} of them are expected to miss")
-    return tuple(words)
+        said.append(f"{shown} intervals at {level:.0%}: about {shown * (1 - level):.1f} of them are expected to miss")
+    return tuple(said)
 
 
 def _precision(row: Slice) -> ClassScore:

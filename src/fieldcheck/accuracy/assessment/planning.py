@@ -16,20 +16,20 @@ from typing import Any
 
 import numpy as np
 
+from fieldcheck import sources
 from fieldcheck.accuracy import designs as techniques
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.accuracy.designs.forecast import Forecastable, Scenario
+from fieldcheck.core import words
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray
-from fieldcheck.core.words import counted
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.sources import load_pool
 
 LADDER = (50, 100, 200, 400, 800, 1600)
 """Budgets that are always shown."""
@@ -104,15 +104,15 @@ class Forecasts:
             return [self._needs(course) for course in self.courses if course.needed is not None]
         found = [(c, f) for c in self.courses for f in c.forecasts if f.labels == self.budget]
         return [
-            f"{course.design}: {counted(one.labels, 'label gives', 'labels give')} about {self._shown(one.half_width)} "
-            f"({self._shown(one.low)} to {self._shown(one.high)})."
+            f"{course.design}: {words.counted(one.labels, 'label gives', 'labels give')} about "
+            f"{self._shown(one.half_width)} ({self._shown(one.low)} to {self._shown(one.high)})."
             for course, one in found
         ]
 
     def _needs(self, course: Course) -> str:
         middle, low, high = course.needed or (0, 0, 0)
         return (
-            f"{course.design}: {self._shown(self.half_width or 0.0)} takes about {counted(middle, 'label')} "
+            f"{course.design}: {self._shown(self.half_width or 0.0)} takes about {words.counted(middle, 'label')} "
             f"({low:,} to {high:,})."
         )
 
@@ -202,14 +202,15 @@ def plan(
         is narrower. Budgets are labels in all, these included. Regression needs them: nothing is known about the
         scale of errors before the first label.
     """
-    pool = load_pool(pool)
+    pool = sources.load_pool(pool)
     _check(pool, budget, half_width, labelled)
     chosen, notes = _usable([build_design(one) for one in designs], pool)
     outlook = Outlook.of(pool, labelled)
     budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
     if not budgets:
         notes.append(
-            f"a pool of {counted(len(pool), 'item')} has no budget of the usual ones: label all, or ask with --budget"
+            f"a pool of {words.counted(len(pool), 'item')} has no budget of the usual ones: "
+            "label all, or ask with --budget"
         )
     courses = tuple(
         _course(one, pool, outlook.seen_by(one, pool, labelled), budgets=budgets, half_width=half_width, level=level)
@@ -294,7 +295,7 @@ class Outlook:
             return cls(model, _scenarios(model, model.expected(model.prior()), REACH), f"{sure}, before any label")
         items, losses = labelled.sample.items, labelled.losses
         expected = model.expected(model.fit(items, losses))
-        at, basis = expected[items], counted(labelled.labels, "label")
+        at, basis = expected[items], words.counted(labelled.labels, "label")
         if model.family == "gamma":
             dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300))
             return cls(model, _scenarios(model, expected, 0.0), basis, labelled.labels, dispersion)
@@ -321,18 +322,18 @@ class Outlook:
 
     def notes(self) -> tuple[str, ...]:
         """What the forecast rests on, and what would make it wrong."""
-        words = [
+        said = [
             f"a forecast of the interval for this pool, from {self.basis}",
             "on the published pools, on which its margins were set, the range held in over 90 % of trials",
         ]
         if self.rates:
             low, middle, high = (f"{100 * rate:.3g} %" for rate in self.rates)
-            words.append(f"it assumes a failure rate of about {middle}; outside {low} to {high} it will be off")
+            said.append(f"it assumes a failure rate of about {middle}; outside {low} to {high} it will be off")
         if self.labels:
-            words.append("budgets count all labels, those that are there included")
+            said.append("budgets count all labels, those that are there included")
         else:
-            words.append("plan again with --labels after the first 50 labels")
-        return tuple(words)
+            said.append("plan again with --labels after the first 50 labels")
+        return tuple(said)
 
 
 def _scenarios(model: RiskModel, expected: FloatArray, reach: float) -> tuple[FloatArray, FloatArray, FloatArray]:

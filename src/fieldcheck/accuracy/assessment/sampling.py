@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from fieldcheck import sources
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
@@ -14,7 +15,6 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.sources import load_pool
 
 
 def build_design(design: Design | str, auxiliary: str | None = None) -> Design:
@@ -44,7 +44,7 @@ def choose(
         What is known so far, one per item of the pool and nan elsewhere: designs that learn on the way (GBS) then go
         on from there.
     """
-    pool = load_pool(pool)
+    pool = sources.load_pool(pool)
     pool.check_budget(budget)
     chosen = build_design(design, auxiliary)
     return chosen.draw(frame_for(pool, chosen, activations), losses, budget=budget, seed=seed)

@@ -14,7 +14,7 @@ from fieldcheck.accuracy.auxiliary import Combined, derived, registry
 from fieldcheck.core.exhibit import Line, LineChart, Table
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import BoolArray, FloatArray
-from fieldcheck.numerics.ranks import auc
+from fieldcheck.numerics import ranks
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
 
 RISKIEST = 200
@@ -144,7 +144,7 @@ def _signal(
     by = expected if chi is None else chi
     return Signal(
         name=name,
-        separation=auc(by, losses > 0.5)
+        separation=ranks.auc(by, losses > 0.5)
         if pool.task == "classification"
         else _rank_correlation(by, pool.losses("absolute")),
         riskiest=_among_riskiest(by, losses if pool.task == "classification" else losses / max(losses.sum(), 1e-300)),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck import sources
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.estimate import estimate
@@ -23,6 +24,7 @@ from fieldcheck.accuracy.assessment.stopping import (
     until_settled,
 )
 from fieldcheck.accuracy.designs.base import Design, OpenEnded
+from fieldcheck.core import words
 from fieldcheck.core.errors import BudgetError, FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures.base import SCALES
@@ -30,8 +32,6 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.requirement import Look, Stop
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
-from fieldcheck.core.words import counted
-from fieldcheck.sources import load_pool
 
 
 def assess(
@@ -47,7 +47,7 @@ def assess(
     activations: npt.NDArray[Any] | None = None,
 ) -> Estimate:
     """Simulate one campaign on a pool whose truth is known, and show the estimate beside the truth."""
-    pool = load_pool(pool)
+    pool = sources.load_pool(pool)
     pool.check_budget(budget)
     chosen = build_design(design, auxiliary)
     names = auxiliary_names(chosen, pool)
@@ -137,7 +137,7 @@ def assess_until(
     threshold
         Regression: an absolute error over this counts as a failure found.
     """
-    pool = load_pool(pool)
+    pool = sources.load_pool(pool)
     if isinstance(rule, HalfWidth) and pool.task == "classification" and rule.target >= 0.5:
         raise FieldcheckError(
             f"a half-width of {rule.target:g} for an accuracy",
@@ -166,7 +166,7 @@ def run_until(
     """Simulate a campaign that labels until the rule is settled, or ``max_labels`` are spent."""
     if not 2 <= max_labels <= field.frame.size:
         raise BudgetError(
-            f"at most {counted(max_labels, 'label')} for a pool of {counted(field.frame.size, 'item')}",
+            f"at most {words.counted(max_labels, 'label')} for a pool of {words.counted(field.frame.size, 'item')}",
             rule=f"at least 2, and at most the size of the pool, {field.frame.size:,}",
             hint=f"--max-labels {min(max(max_labels, 2), field.frame.size)}",
         )

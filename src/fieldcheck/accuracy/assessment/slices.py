@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.core import measures
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import PoolError, SampleError
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.column import Column, closest, is_numeric, missing, numbers
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import ItemFit, Labelled, Sample
 from fieldcheck.core.types import FloatArray, IntArray, Loss
-from fieldcheck.numerics.intervals.wilson import LEAST, MOST, critical, effective_wilson, log_bounds
+from fieldcheck.numerics.intervals import wilson
 
 FEWEST = 10
 """Labels of a slice under which nothing is shown."""
@@ -256,7 +256,7 @@ def slices(
     chosen = cut(pool, by)
     simple = isinstance(labelled.sample.draws, EqualDraws)
     parts = _simple_random(labelled, chosen, level) if simple else _assisted(labelled, chosen, level)
-    metric = measure_of(labelled.task, loss).scales[0]
+    metric = measures.measure_of(labelled.task, loss).scales[0]
     items = labelled.sample.to_label()
     counts = np.bincount(chosen.codes[items], minlength=len(chosen.names))
     failed = np.unique(labelled.sample.items[labelled.failed])
@@ -299,8 +299,8 @@ def _enough(part: Part, likely: float) -> int:
 
     def narrow(labels: int) -> bool:
         variance = rate * (1 - rate) / (part.worth * labels)
-        z = critical(labels, part.interval.level, coefficients=COEFFICIENTS)
-        low, high = effective_wilson(rate, variance, labels, z=z)
+        z = wilson.critical(labels, part.interval.level, coefficients=COEFFICIENTS)
+        low, high = wilson.effective_wilson(rate, variance, labels, z=z)
         return (high - low) / 2 <= WIDEST
 
     return next((labels for labels in range(FEWEST, 1_000) if narrow(labels)), 1_000)
@@ -378,13 +378,13 @@ def _assisted_part(
     if labels == size:
         exact = Interval(known / size, known / size, level, "exact", "all items are labelled")
         return Part(known / size, exact, likely=likely)
-    z = critical(labels, level, coefficients=COEFFICIENTS)
+    z = wilson.critical(labels, level, coefficients=COEFFICIENTS)
     if not rates:
-        low, high = log_bounds(value, variance, z=z)
+        low, high = wilson.log_bounds(value, variance, z=z)
         return Part(value, Interval(low, high, level, "asymptotic", "log-normal", note=note), likely=likely)
-    low, high = effective_wilson(value, variance, max(labels, 1), z=z)
+    low, high = wilson.effective_wilson(value, variance, max(labels, 1), z=z)
     # Labelled items need no inference: those that failed bound the rate from below, those that passed from above.
     least, most = known / size, (size - labels + known) / size
     bounds = Interval(max(low, least), min(high, most), level, "asymptotic", "Wilson, effective sample size", note=note)
     worth = likely * (1 - likely) / (variance * labels) if variance * labels > 0 else 1.0
-    return Part(min(max(value, least), most), bounds, worth=min(max(worth, LEAST), MOST), likely=likely)
+    return Part(min(max(value, least), most), bounds, worth=min(max(worth, wilson.LEAST), wilson.MOST), likely=likely)

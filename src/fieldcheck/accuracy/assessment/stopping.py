@@ -17,22 +17,21 @@ from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.accuracy.designs.base import Design, OpenEnded, auxiliaries_of
+from fieldcheck.core import measures, words
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.requirement import Decided, Look, Requirement, Stop
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import Loss
-from fieldcheck.core.words import counted
 from fieldcheck.numerics import special
-from fieldcheck.numerics.intervals.boundary import boundary, clock
+from fieldcheck.numerics.intervals import boundary
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
 from fieldcheck.numerics.regression.risk import RiskModel, frame_model
-from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule
+from fieldcheck.numerics.sampling import schedule
 
 RARE = 0.05
 """Mean failure rate, as believed before any label, under which only the protected interval is narrow with reason."""
@@ -177,7 +176,7 @@ class Certify:
     def _read_waves(self, labelled: Labelled, looks: tuple[int, ...], *, after: int, level: float) -> Iterator[Seen]:
         population = labelled.sample.population
         partial = tuple(look for look in looks if look < population)
-        constants = boundary(partial, population, alpha=round(1 - level, 12))
+        constants = boundary.boundary(partial, population, alpha=round(1 - level, 12))
         for labels, constant in zip(looks, (*constants, 0.0), strict=False):
             if labels > after:
                 first = first_look(labelled, labels)
@@ -227,7 +226,7 @@ def judge(
     looks = until_settled(labelled, rule, after=0, level=level, loss=loss)
     if not looks:
         raise LabelError(
-            f"{counted(len(labelled.sample), 'label')}, and the first wave is not complete",
+            f"{words.counted(len(labelled.sample), 'label')}, and the first wave is not complete",
             rule="a stop rule looks after whole waves, so that when it looks does not depend on what it sees",
             hint="label the rest of the wave",
         )
@@ -238,7 +237,7 @@ def judge(
 
 def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
     """The looks with more than ``after`` labels, up to the first that decides."""
-    metric = measure_of(labelled.task, loss).scales[0]
+    metric = measures.measure_of(labelled.task, loss).scales[0]
     found = []
     for labels, value, interval in rule.read(labelled, rule.looks(labelled.sample), after=after, level=level):
         moved = interval.map(SCALES[metric].of)
@@ -266,7 +265,7 @@ def more_labels(look: Look, shrink: float, population: int) -> int:
     """About how many more labels decide, if the interval shrinks with the root of the information; all, if none do."""
     if shrink <= 0 or look.labels >= population:
         return population - look.labels
-    information = clock(look.labels, population) / shrink**2
+    information = boundary.clock(look.labels, population) / shrink**2
     return max(1, math.ceil(information / (1 + information / population)) - look.labels)
 
 
@@ -275,7 +274,7 @@ def _schedule(sample: Sample) -> tuple[int, ...]:
     draws = sample.draws
     if not (draws.anytime or isinstance(draws, WaveDraws)):
         raise designs.no_looks("such a sample")
-    sizes = draws.sizes if isinstance(draws, WaveDraws) else open_schedule(OPEN_FIRST, len(sample))
+    sizes = draws.sizes if isinstance(draws, WaveDraws) else schedule.open_schedule(schedule.OPEN_FIRST, len(sample))
     return tuple(int(end) for end in np.cumsum(sizes) if end <= len(sample))
 
 

@@ -12,7 +12,7 @@ from fieldcheck.accuracy.auxiliary.traces.by_class import ByClass, split
 from fieldcheck.accuracy.auxiliary.traces.parts import reference_of
 from fieldcheck.accuracy.auxiliary.traces.spread import ShiftedToZero, check_scope, shape_notes
 from fieldcheck.core.types import FloatArray, Task
-from fieldcheck.numerics.distance.density import FLAT, Density
+from fieldcheck.numerics.distance import density
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,7 +50,7 @@ class Lsa(Variable):
     surprise: ClassVar[bool] = True
 
     scope: Literal["class", "global"] = "class"
-    flat: float = FLAT
+    flat: float = density.FLAT
 
     def __post_init__(self) -> None:
         check_scope(self.name, self.scope, flat=self.flat)
@@ -59,7 +59,7 @@ class Lsa(Variable):
         reference = reference_of(reference, by=self.name)
         whole = self.scope == "global" or reference.task == "regression"
         parts = split(reference, whole=whole, by=self.name)
-        fitted = {code: Density.of(part, flat=self.flat) for code, part in parts.items()}
+        fitted = {code: density.Density.of(part, flat=self.flat) for code, part in parts.items()}
         shapes = {code: one.shape for code, one in fitted.items()}
         judges = {code: one.surprise for code, one in fitted.items() if one.shape.dimension}
         return FittedLsa(
@@ -68,7 +68,7 @@ class Lsa(Variable):
         )
 
 
-def _bandwidths(densities: dict[int, Density]) -> tuple[str, ...]:
+def _bandwidths(densities: dict[int, density.Density]) -> tuple[str, ...]:
     widths = np.array([one.bandwidth for one in densities.values() if one.shape.dimension])
     if not len(widths):
         return ()

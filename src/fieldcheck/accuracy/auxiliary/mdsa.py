@@ -10,7 +10,7 @@ from fieldcheck.accuracy.auxiliary.traces.by_class import ByClass, split
 from fieldcheck.accuracy.auxiliary.traces.parts import reference_of
 from fieldcheck.accuracy.auxiliary.traces.spread import check_scope, shape_notes
 from fieldcheck.core.types import FloatArray, Task
-from fieldcheck.numerics.distance.density import FLAT, Ellipsoid
+from fieldcheck.numerics.distance import density
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,7 +45,7 @@ class Mdsa(Variable):
     needs_reference: ClassVar[frozenset[str]] = frozenset({"activations"})
 
     scope: Literal["class", "global"] = "class"
-    flat: float = FLAT
+    flat: float = density.FLAT
 
     def __post_init__(self) -> None:
         check_scope(self.name, self.scope, flat=self.flat)
@@ -54,7 +54,7 @@ class Mdsa(Variable):
         reference = reference_of(reference, by=self.name)
         whole = self.scope == "global" or reference.task == "regression"
         parts = split(reference, whole=whole, by=self.name)
-        shapes = {code: Ellipsoid.of(part, flat=self.flat) for code, part in parts.items()}
+        shapes = {code: density.Ellipsoid.of(part, flat=self.flat) for code, part in parts.items()}
         judges = {code: shape.distance for code, shape in shapes.items() if shape.dimension}
         return FittedMdsa(
             notes=shape_notes(self.name, shapes, reference, whole=whole),

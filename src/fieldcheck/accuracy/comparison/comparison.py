@@ -10,9 +10,9 @@ from __future__ import annotations
 from fieldcheck.accuracy.comparison.difference import Comparison, Difference
 from fieldcheck.accuracy.comparison.disagreements import Contest
 from fieldcheck.accuracy.comparison.estimate import Rule
+from fieldcheck.core import words
 from fieldcheck.core.errors import BudgetError
 from fieldcheck.core.versions import versions
-from fieldcheck.core.words import counted
 
 BUDGET = 200
 
@@ -55,7 +55,7 @@ def _unsure(contest: Contest, labels: int) -> tuple[str, ...]:
             "a model has no confidence: disagreements are drawn with equal chances, and more labels are needed"
         )
     if labels < FEW and labels < len(contest.items):
-        notes.append(f"only {counted(labels, 'label')}: intervals of so few are a rough guide")
+        notes.append(f"only {words.counted(labels, 'label')}: intervals of so few are a rough guide")
     return tuple(notes)
 
 
@@ -65,7 +65,7 @@ def spend(contest: Contest, budget: int | None, *, certify: bool) -> int:
         return len(contest.items) if certify else BUDGET
     if not 2 <= budget <= contest.population:
         raise BudgetError(
-            f"a budget of {counted(budget, 'label')} for a pool of {counted(contest.population, 'item')}",
+            f"a budget of {words.counted(budget, 'label')} for a pool of {words.counted(contest.population, 'item')}",
             rule=f"a budget is at least 2 and at most the size of the pool, {contest.population:,}",
             hint=f"--budget {min(BUDGET, contest.population)}",
         )

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fieldcheck.core import words
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.words import counted
 
 ASSUMES = "that the labels are right, and that the belief about who is right is about right where few labels were taken"
 
@@ -64,7 +64,7 @@ class Difference:
 
     def sentence(self) -> str:
         """The answer in words."""
-        pool = counted(self.population, "item")
+        pool = words.counted(self.population, "item")
         if not self.disagreements:
             return f"{self.first} and {self.second} say the same about all {pool} of this pool."
         if self.winner is not None:
@@ -82,7 +82,7 @@ class Difference:
         bounds = "exactly" if self.exact else f"{self.interval.level:.0%} interval {low:.4f} to {high:.4f}"
         what = "accuracy is higher" if self.metric == "accuracy" else "mean squared error is lower"
         return (
-            f"{self.winner} is better than {loser} on this pool of {counted(self.population, 'item')}: "
+            f"{self.winner} is better than {loser} on this pool of {words.counted(self.population, 'item')}: "
             f"its {what} by {abs(self.value):.4f} ({bounds}), {self._counted()}."
         )
 
@@ -93,16 +93,16 @@ class Difference:
 
     def _counted(self) -> str:
         if self.exact:
-            return f"all {counted(self.disagreements, 'disagreement')} labelled"
-        return f"from {counted(self.labels, 'label')} of {counted(self.disagreements, 'disagreement')}"
+            return f"all {words.counted(self.disagreements, 'disagreement')} labelled"
+        return f"from {words.counted(self.labels, 'label')} of {words.counted(self.disagreements, 'disagreement')}"
 
     def _outlook(self) -> str:
         left = self.disagreements - self.labels
         if not self.more:
             return "it is decided when the labels that are still to come are there"
         if self.more >= left:
-            return f"the other {counted(left, 'disagreement')} would have to be labelled too"
-        return f"about {counted(self.more, 'more label')} would decide it if the difference is as estimated"
+            return f"the other {words.counted(left, 'disagreement')} would have to be labelled too"
+        return f"about {words.counted(self.more, 'more label')} would decide it if the difference is as estimated"
 
     def _bounds(self, interval: Interval) -> str:
         return f"{interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f}"
@@ -190,8 +190,14 @@ class Comparison:
         agree = self.population - self.contested
         return [
             *rows,
-            ("labels", f"{self.labels:,} of {counted(self.contested, 'item')} on which the models do not all agree"),
-            ("not labelled", f"{counted(agree, 'item')} on which all models say the same: the difference there is 0"),
+            (
+                "labels",
+                f"{self.labels:,} of {words.counted(self.contested, 'item')} on which the models do not all agree",
+            ),
+            (
+                "not labelled",
+                f"{words.counted(agree, 'item')} on which all models say the same: the difference there is 0",
+            ),
             ("rule", self._rule()),
             ("assumes", ASSUMES),
             ("says nothing of", SILENT),
@@ -201,11 +207,11 @@ class Comparison:
     def _rule(self) -> str:
         if self.certify:
             return "looked at after every wave, with critical values that make up for it"
-        return f"one look, after {counted(min(self.budget, self.contested), 'label')}"
+        return f"one look, after {words.counted(min(self.budget, self.contested), 'label')}"
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.facts())
-        lines = [self.sentence(), *(f"  {name:<{width}}  {words}" for name, words in self.facts())]
+        lines = [self.sentence(), *(f"  {name:<{width}}  {text}" for name, text in self.facts())]
         return "\n".join([*lines, *(f"  warning: {text}" for text in self.warnings)])
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
-from fieldcheck.numerics.regression.disagreement import ClassDuel, Duel, ValueDuel
-from fieldcheck.numerics.sampling.schedule import open_schedule, schedule
+from fieldcheck.numerics.regression import disagreement
+from fieldcheck.numerics.sampling import schedule
 from fieldcheck.numerics.sampling.wave import PastWave, Prospect, WaveRule, any_wave
 
 RULE = WaveRule(floor=0.2)
@@ -37,7 +37,7 @@ class Pair:
     first: int
     second: int
     members: IntArray
-    duel: Duel
+    duel: disagreement.Duel
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,8 +197,8 @@ def waves(
 
 def _planned(contested: int, budget: int, first: int | None) -> list[int]:
     if first is not None:
-        return open_schedule(first, min(budget, contested)) if contested else []
-    return schedule(budget) if budget < contested else [contested] * (contested > 0)
+        return schedule.open_schedule(first, min(budget, contested)) if contested else []
+    return schedule.schedule(budget) if budget < contested else [contested] * (contested > 0)
 
 
 def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> FloatArray:
@@ -232,9 +232,9 @@ def _pair(
 ) -> Pair:
     members = np.flatnonzero(said[first] != said[second])
     if task == "regression":
-        return Pair(first, second, members, ValueDuel((said[first] - said[second])[members]))
+        return Pair(first, second, members, disagreement.ValueDuel((said[first] - said[second])[members]))
     own, rival = (None if (c := confidence[at]) is None else c[members] for at in (first, second))
-    return Pair(first, second, members, ClassDuel.of(own, rival, len(members)))
+    return Pair(first, second, members, disagreement.ClassDuel.of(own, rival, len(members)))
 
 
 def _predictions(pools: Sequence[Pool]) -> npt.NDArray[Any]:

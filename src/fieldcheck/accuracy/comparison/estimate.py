@@ -12,9 +12,8 @@ from fieldcheck.accuracy.comparison.difference import Difference
 from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, Pair, chances, gains_of
 from fieldcheck.core.interval import Interval, Kind
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.intervals.boundary import boundary, clock
-from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, normal_quantile
-from fieldcheck.numerics.regression.disagreement import MeanGain, mean_gain
+from fieldcheck.numerics.intervals import boundary, wilson
+from fieldcheck.numerics.regression import disagreement
 
 LEAST = 2
 """Labels of a pair below which nothing is said about it."""
@@ -24,7 +23,7 @@ SAME = 1e-12
 """A difference below this is rounding."""
 
 
-NO_GAIN = MeanGain(0.0, 0.0, 0.0, 0.0)
+NO_GAIN = disagreement.MeanGain(0.0, 0.0, 0.0, 0.0)
 """Of models that never disagree."""
 
 
@@ -103,7 +102,7 @@ def _difference(
     at = np.ones(members) if exact else chance[pair.members]
     gain = NO_GAIN
     if members:
-        gain = mean_gain(pair.duel, items, gains, chance=at, population=contest.population)
+        gain = disagreement.mean_gain(pair.duel, items, gains, chance=at, population=contest.population)
     seen = sorted({len(gains_of(pair, drawn, labelled[1])[0]) for drawn in looks} - {0})
     z = _critical(len(items), tuple(seen), members, level=rule.share(len(contest.pairs)), rule=rule)
     interval = _interval(contest, pair, gain, labels=len(items), z=z, rule=rule)
@@ -129,12 +128,14 @@ def _difference(
 def _critical(labels: int, looks: tuple[int, ...], members: int, *, level: float, rule: Rule) -> float:
     """How many standard errors an interval reaches: Student's t, widened where it is looked at again and again."""
     if not rule.certify or not looks or labels >= members:
-        return critical(labels, level)
-    widened = boundary(looks, members, alpha=1 - level)[-1] / normal_quantile(level)
-    return widened * critical(labels, level)
+        return wilson.critical(labels, level)
+    widened = boundary.boundary(looks, members, alpha=1 - level)[-1] / wilson.normal_quantile(level)
+    return widened * wilson.critical(labels, level)
 
 
-def _interval(contest: Contest, pair: Pair, gain: MeanGain, *, labels: int, z: float, rule: Rule) -> Interval:
+def _interval(
+    contest: Contest, pair: Pair, gain: disagreement.MeanGain, *, labels: int, z: float, rule: Rule
+) -> Interval:
     """Wilson's, for the share of disagreements won by the first model (neither: half); numbers: symmetric."""
     share = len(pair.members) / contest.population
     kind: Kind = "anytime" if rule.certify else "asymptotic"
@@ -150,11 +151,11 @@ def _interval(contest: Contest, pair: Pair, gain: MeanGain, *, labels: int, z: f
         reach = z * math.sqrt(gain.variance)
         return Interval(gain.value - reach, gain.value + reach, rule.level, kind, "Student's t", note=note)
     rate, variance = (1 + gain.value / share) / 2, gain.variance / share**2 / 4
-    low, high = effective_wilson(rate, variance, labels, z=z)
+    low, high = wilson.effective_wilson(rate, variance, labels, z=z)
     return Interval((2 * low - 1) * share, (2 * high - 1) * share, rule.level, kind, "Wilson", note=note)
 
 
-def _future(contest: Contest, gain: MeanGain, *, z: float, level: float) -> Interval:
+def _future(contest: Contest, gain: disagreement.MeanGain, *, z: float, level: float) -> Interval:
     reach = z * math.sqrt(gain.variance + gain.scatter / contest.population)
     low, high = gain.value - reach, gain.value + reach
     if contest.task == "classification":
@@ -163,10 +164,10 @@ def _future(contest: Contest, gain: MeanGain, *, z: float, level: float) -> Inte
     return Interval(low, high, level, "asymptotic", "Student's t, pool as a random sample", note=note)
 
 
-def _more(gain: MeanGain, labels: int, members: int, *, z: float) -> int:
+def _more(gain: disagreement.MeanGain, labels: int, members: int, *, z: float) -> int:
     """Further labels until the interval leaves 0 behind, were the difference as estimated."""
     left = members - labels
     if labels < LEAST or abs(gain.value) < SAME:
         return left
-    wanted = clock(labels, members) * gain.variance * (z / gain.value) ** 2
+    wanted = boundary.clock(labels, members) * gain.variance * (z / gain.value) ** 2
     return min(max(math.ceil(wanted / (1 + wanted / members)) - labels, 1), left)

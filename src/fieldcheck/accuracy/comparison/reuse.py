@@ -16,14 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
+from fieldcheck import sources
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
+from fieldcheck.core import measures, words
 from fieldcheck.core.draws import PooledDraws
 from fieldcheck.core.errors import BudgetError, SampleError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.measures import measure_of
 from fieldcheck.core.measures.base import SCALES, Measure
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
@@ -31,10 +32,8 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
-from fieldcheck.core.words import counted
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
-from fieldcheck.sources import load_pool
 
 RULE = WaveRule(floor=0.2)
 """A fifth of the chances of a top-up is the same for all items."""
@@ -115,8 +114,8 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> Top
     model = risk_of(frame)
     if not 0 <= count <= frame.size - len(carried.items):
         raise BudgetError(
-            f"a top-up of {counted(count, 'label')}",
-            rule=f"{counted(frame.size - len(carried.items), 'item has', 'items have')} no label yet",
+            f"a top-up of {words.counted(count, 'label')}",
+            rule=f"{words.counted(frame.size - len(carried.items), 'item has', 'items have')} no label yet",
             hint=f"--top-up {round(TOP_UP * len(carried.items))}",
         )
     if not count:
@@ -173,7 +172,7 @@ def reuse(
         Further labels, as a share of the old ones.
     """
     require_unseen(labels_unseen)
-    pool = load_pool(new) if old_pool is None else aligned(old_pool, load_pool(new))
+    pool = sources.load_pool(new) if old_pool is None else aligned(old_pool, sources.load_pool(new))
     truth = pool.losses()
     items = old.sample.items
     carried = Carried(items, truth[items], old_chances(old))
@@ -210,7 +209,7 @@ def explained(
 ) -> Estimate:
     """The labels as an estimate of the new version's accuracy, with what it rests on."""
     found = estimators.estimate(labelled, level=level)
-    metric = measure_of(pool.task, "squared").scales[0]
+    metric = measures.measure_of(pool.task, "squared").scales[0]
     design = build_design(DESIGN)
     return Estimate(
         metric=metric,
@@ -221,7 +220,7 @@ def explained(
         failures=labelled.failures,
         population=len(pool),
         task=pool.task,
-        design=f"{DESIGN}, {counted(reused, 'label')} re-used",
+        design=f"{DESIGN}, {words.counted(reused, 'label')} re-used",
         design_title=f"{design.title}, after labels of an earlier version",
         paper=design.paper,
         auxiliary="+".join(auxiliary_names(design, pool)) or "none",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from fieldcheck import sources
 from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
 from fieldcheck.accuracy.comparison.difference import Comparison, Difference
 from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, draw, waves
@@ -12,7 +13,6 @@ from fieldcheck.accuracy.comparison.estimate import Rule, look, standing
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import FloatArray
-from fieldcheck.sources import load_pool
 
 
 def compare(
@@ -35,7 +35,7 @@ def compare(
         Look after every wave and stop when it is clear which one is better; the critical values make up for looking
         more than once, so that a wrong claim has a chance of at most ``1 - level``.
     """
-    contest = Contest.of([load_pool(pool) for pool in (first, second, *others)])
+    contest = Contest.of([sources.load_pool(pool) for pool in (first, second, *others)])
     for pool, name in zip(contest.pools, contest.names, strict=True):
         if not pool.truth_known:
             raise PoolError(

@@ -14,8 +14,7 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.sampling.draws import below, without_replacement
-from fieldcheck.numerics.sampling.representative import Sections, best_group, sections
+from fieldcheck.numerics.sampling import draws, representative
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class Ces:
                 rule="an array with one row per item and one column per neuron",
                 hint="--activations layer.npy",
             )
-        pool = frame.memo(("ces", self.k), lambda: sections(activations, self.k))
+        pool = frame.memo(("ces", self.k), lambda: representative.sections(activations, self.k))
         taken = self._settings(frame.size, budget)
         items = self._walk(pool, frame.size, taken, budget=budget, seed=seed)
         return Sample(
@@ -119,8 +118,10 @@ class Ces:
         cause = f"pools under {self.small_pool:,} items and budgets up to {_LARGE.start}"
         return (f"ces took {values} by itself: its paper's settings for small pools, taken for {cause}",)
 
-    def _walk(self, pool: Sections, population: int, taken: _Settings, *, budget: int, seed: int) -> IntArray:
-        chosen = without_replacement(stream(seed, "ces", "start"), min(taken.start, budget), population)
+    def _walk(
+        self, pool: representative.Sections, population: int, taken: _Settings, *, budget: int, seed: int
+    ) -> IntArray:
+        chosen = draws.without_replacement(stream(seed, "ces", "start"), min(taken.start, budget), population)
         counts = pool.count(chosen)
         free = np.ones(population, dtype=bool)
         free[chosen] = False
@@ -129,7 +130,7 @@ class Ces:
             left = np.flatnonzero(free)
             size = min(self.size, budget - len(chosen))
             candidates = _random_groups(left, self.groups, size, stream(seed, "ces", "step", step))
-            winner = best_group(pool, counts, candidates, score=taken.score, smoothing=self.smoothing)
+            winner = representative.best_group(pool, counts, candidates, score=taken.score, smoothing=self.smoothing)
             counts += pool.count(winner)
             free[winner] = False
             chosen = np.concatenate([chosen, winner])
@@ -142,11 +143,11 @@ def _random_groups(left: IntArray, groups: int, size: int, rng: np.random.Genera
     if len(left) == size:
         return left[None, :]
     if size * size > len(left):  # nearly every row of independent draws would have a repeat
-        return left[np.stack([without_replacement(rng, size, len(left)) for _ in range(groups)])]
-    rows = below(rng, groups * size, len(left)).reshape(groups, size)
+        return left[np.stack([draws.without_replacement(rng, size, len(left)) for _ in range(groups)])]
+    rows = draws.below(rng, groups * size, len(left)).reshape(groups, size)
     while True:
         ordered = np.sort(rows, axis=1)
         again = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
         if not len(again):
             return left[rows]
-        rows[again] = below(rng, len(again) * size, len(left)).reshape(len(again), size)
+        rows[again] = draws.below(rng, len(again) * size, len(left)).reshape(len(again), size)

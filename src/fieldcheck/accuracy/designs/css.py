@@ -13,8 +13,8 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
+from fieldcheck.numerics.sampling import partition
 from fieldcheck.numerics.sampling.allocation import allocate
-from fieldcheck.numerics.sampling.partition import Partition, cut
 from fieldcheck.numerics.sampling.stratified import stratified_draw
 
 
@@ -77,7 +77,7 @@ class Css:
             StratifiedDraws(stratum, strata.sizes),
         )
 
-    def _strata(self, frame: Frame, budget: int) -> tuple[Partition, FloatArray]:
+    def _strata(self, frame: Frame, budget: int) -> tuple[partition.Partition, FloatArray]:
         """Strata and what each gets; with fewer labels than strata the riskiest are merged: none is left out."""
         values = frame.chi(self.auxiliary)
         order = np.argsort(values, kind="stable").astype(np.int64, copy=False)
@@ -85,11 +85,11 @@ class Css:
         sizes = np.diff([0, *ends])
         labels = sizes if self.allocation == "proportional" else _percentages(self.allocation, "allocation")
         wanted = [w for w, size in zip(labels, sizes, strict=True) if size > 0]
-        groups = list(cut(order, ends).members)
+        groups = list(partition.cut(order, ends).members)
         while len(groups) > budget:
             last, share = groups.pop(), wanted.pop()
             groups[-1], wanted[-1] = np.concatenate([groups[-1], last]), wanted[-1] + share
-        return Partition(tuple(groups)), np.array(wanted, dtype=np.float64)
+        return partition.Partition(tuple(groups)), np.array(wanted, dtype=np.float64)
 
     def _ends(self, ordered: FloatArray) -> list[int]:
         """Where each stratum ends among the sorted values."""

@@ -16,7 +16,7 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
-from fieldcheck.numerics.sampling.draws import uniforms
+from fieldcheck.numerics.sampling import draws
 from fieldcheck.numerics.sampling.urn import Urn
 
 
@@ -123,7 +123,7 @@ class DeepEst:
         population = len(whole)
         suspicious = Urn(cumulative, stream(seed, "deepest", "weighted"))
         everyone = Urn(np.arange(1, population + 1, dtype=np.int64), stream(seed, "deepest", "uniform"))
-        coins = uniforms(stream(seed, "deepest", "coin"), budget).tolist()
+        coins = draws.uniforms(stream(seed, "deepest", "coin"), budget).tolist()
         items, probability = np.empty(budget, dtype=np.int64), np.empty(budget)
         awake = self.weights == "exceeding"
         for step in range(budget):

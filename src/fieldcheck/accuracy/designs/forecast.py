@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.types import FloatArray, Task
-from fieldcheck.numerics.intervals.wilson import critical, effective_wilson, log_bounds
+from fieldcheck.numerics.intervals import wilson
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +21,11 @@ class Scenario:
 
     def half_width(self, variance: float, labels: int, *, level: float) -> float:
         """Of an interval with this variance; in units of the mean for losses without a limit."""
-        mean, z = float(self.expected.mean()), critical(labels, level)
+        mean, z = float(self.expected.mean()), wilson.critical(labels, level)
         if self.task == "regression":
-            low, high = log_bounds(mean, variance, z=z)
+            low, high = wilson.log_bounds(mean, variance, z=z)
             return (high - low) / (2 * mean)
-        low, high = effective_wilson(mean, variance, labels, z=z)
+        low, high = wilson.effective_wilson(mean, variance, labels, z=z)
         return (high - low) / 2 if variance > 0 else 0.0
 
 

@@ -15,8 +15,7 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.sampling.draws import below, permutation, uniforms, without_replacement
-from fieldcheck.numerics.sampling.partition import Partition, kmeans
+from fieldcheck.numerics.sampling import draws, partition
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,9 @@ class Gbs:
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         k = min(self.k, budget)
-        strata: Partition = frame.memo(("kmeans", self.auxiliary, k), lambda: kmeans(frame.chi(self.auxiliary), k))
+        strata: partition.Partition = frame.memo(
+            ("kmeans", self.auxiliary, k), lambda: partition.kmeans(frame.chi(self.auxiliary), k)
+        )
         queues = [
             _queue(group, budget, seed, stratum=p, replace=self.replace) for p, group in enumerate(strata.members)
         ]
@@ -74,7 +75,7 @@ def _queue(group: IntArray, budget: int, seed: int, *, stratum: int, replace: bo
     """Items of a stratum in the order in which they would be drawn, as many as the budget could ask for."""
     rng = stream(seed, "gbs", "stratum", stratum)
     count = budget if replace else min(budget, len(group))
-    at = below(rng, count, len(group)) if replace else without_replacement(rng, count, len(group))
+    at = draws.below(rng, count, len(group)) if replace else draws.without_replacement(rng, count, len(group))
     queue: list[int] = group[at].tolist()
     return queue
 
@@ -101,12 +102,12 @@ class _Walk:
     ) -> tuple[list[int], list[int], bool]:
         strata = len(self.sizes)
         self.labels, self.sums, self.squares = [0] * strata, [0.0] * strata, [0.0] * strata
-        coins = uniforms(stream(seed, "gbs", "ties"), budget).tolist()
+        coins = draws.uniforms(stream(seed, "gbs", "ties"), budget).tolist()
         items: list[int] = []
         chosen: list[int] = []
         drawn, seen = [0] * strata, 0
         room = [budget if replace else size for size in self.sizes]
-        first = permutation(stream(seed, "gbs", "first"), strata).tolist()
+        first = draws.permutation(stream(seed, "gbs", "first"), strata).tolist()
         while len(items) < budget:
             if not self._look(items, chosen, losses, start=seen):
                 return items, chosen, False

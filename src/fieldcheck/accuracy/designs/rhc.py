@@ -14,8 +14,8 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.intervals import out_of_reach
-from fieldcheck.numerics.sampling.draws import permutation, pps_sizes, uniforms
+from fieldcheck.numerics import intervals
+from fieldcheck.numerics.sampling import draws
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,17 @@ class Rhc:
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         sizes = frame.memo(
             ("pps", self.auxiliary, self.floor),
-            lambda: pps_sizes(frame.size_measure(self.auxiliary), self.floor),
+            lambda: draws.pps_sizes(frame.size_measure(self.auxiliary), self.floor),
         )
         rng = stream(seed, "rhc")
-        shuffled = permutation(rng, frame.size)
+        shuffled = draws.permutation(rng, frame.size)
         ends = np.arange(1, budget + 1, dtype=np.int64) * frame.size // budget  # group sizes differ by at most one
         starts = np.concatenate([[0], ends[:-1]])
         running = np.concatenate([[0], np.cumsum(sizes.whole[shuffled])])
         low, high = running[starts], running[ends]
         position = (
-            np.searchsorted(running, low + (uniforms(rng, budget) * (high - low)).astype(np.int64), side="right") - 1
+            np.searchsorted(running, low + (draws.uniforms(rng, budget) * (high - low)).astype(np.int64), side="right")
+            - 1
         )
         # A group without any size (possible only without a floor) has no item to offer: any of its members stands for
         # it.
@@ -69,7 +70,7 @@ class Rhc:
                 group=(high - low) / sizes.total,
                 group_items=ends - starts,
                 least=sizes.least_probability,
-                out_of_reach=out_of_reach(sizes.probability, budget),
+                out_of_reach=intervals.out_of_reach(sizes.probability, budget),
             ),
             warnings=unreachable_warning(sizes.unreachable, frame.size),
         )

@@ -12,8 +12,8 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.intervals import hypergeometric
-from fieldcheck.numerics.sampling.draws import below, without_replacement
+from fieldcheck.numerics import intervals
+from fieldcheck.numerics.sampling import draws
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,14 @@ class Srs:
             total = float(scenario.spread.mean() + scenario.expected.var())
             return scenario.half_width(total * (1 / labels - 1 / size), labels, level=level)
         failures = labels * float(scenario.expected.mean())
-        below = math.floor(failures)
-        bounds = [hypergeometric(min(at, labels), labels, size, level=level) for at in (below, below + 1)]
+        whole = math.floor(failures)
+        bounds = [intervals.hypergeometric(min(at, labels), labels, size, level=level) for at in (whole, whole + 1)]
         first, second = (high - low for low, high in bounds)
-        return (first + (failures - below) * (second - first)) / 2
+        return (first + (failures - whole) * (second - first)) / 2
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         rng = stream(seed, "srs")
-        items = below(rng, budget, frame.size) if self.replace else without_replacement(rng, budget, frame.size)
+        items = (
+            draws.below(rng, budget, frame.size) if self.replace else draws.without_replacement(rng, budget, frame.size)
+        )
         return Sample(frame.size, items, self.estimator, EqualDraws(self.replace))

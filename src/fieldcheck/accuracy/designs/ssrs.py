@@ -14,9 +14,9 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.intervals import stratified_binary
+from fieldcheck.numerics import intervals
+from fieldcheck.numerics.sampling import partition
 from fieldcheck.numerics.sampling.allocation import allocate
-from fieldcheck.numerics.sampling.partition import Partition, kmeans
 from fieldcheck.numerics.sampling.stratified import stratified_draw
 
 
@@ -57,12 +57,12 @@ class Ssrs:
             variance = float(((sizes / sizes.sum()) ** 2 * (1 / counts - 1 / sizes)) @ within)
             return scenario.half_width(variance, labels, level=level)
         means = np.array([expected[group].mean() for group in strata.members])
-        low, high = stratified_binary(sizes, counts, means * counts, level=level)
+        low, high = intervals.stratified_binary(sizes, counts, means * counts, level=level)
         return (high - low) / 2
 
-    def _strata(self, frame: Frame, budget: int) -> Partition:
+    def _strata(self, frame: Frame, budget: int) -> partition.Partition:
         k = min(self.k, budget)
-        return frame.memo(("kmeans", self.auxiliary, k), lambda: kmeans(frame.chi(self.auxiliary), k))
+        return frame.memo(("kmeans", self.auxiliary, k), lambda: partition.kmeans(frame.chi(self.auxiliary), k))
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         k = min(self.k, budget)
@@ -78,7 +78,7 @@ class Ssrs:
         )
 
 
-def _neyman(chi: FloatArray, strata: Partition) -> FloatArray:
+def _neyman(chi: FloatArray, strata: partition.Partition) -> FloatArray:
     """Size times standard deviation of the auxiliary variable, one per stratum."""
     spread = [len(group) * float(np.std(chi[group])) for group in strata.members]
     top = max(spread)

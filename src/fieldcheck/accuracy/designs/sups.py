@@ -12,8 +12,8 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.intervals import out_of_reach
-from fieldcheck.numerics.sampling.draws import pps_sizes, pps_with_replacement
+from fieldcheck.numerics import intervals
+from fieldcheck.numerics.sampling import draws
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,15 @@ class Sups:
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         sizes = frame.memo(
             ("pps", self.auxiliary, self.floor),
-            lambda: pps_sizes(frame.size_measure(self.auxiliary), self.floor),
+            lambda: draws.pps_sizes(frame.size_measure(self.auxiliary), self.floor),
         )
-        items = pps_with_replacement(stream(seed, "sups"), budget, sizes.cumulative)
+        items = draws.pps_with_replacement(stream(seed, "sups"), budget, sizes.cumulative)
         return Sample(
             frame.size,
             items,
             self.estimator,
-            WeightedDraws(sizes.probability[items], sizes.least_probability, out_of_reach(sizes.probability, budget)),
+            WeightedDraws(
+                sizes.probability[items], sizes.least_probability, intervals.out_of_reach(sizes.probability, budget)
+            ),
             warnings=unreachable_warning(sizes.unreachable, frame.size),
         )

@@ -14,9 +14,8 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.intervals import out_of_reach
-from fieldcheck.numerics.sampling.draws import pps_sizes, pps_with_replacement, without_replacement
-from fieldcheck.numerics.sampling.partition import Partition, kmeans
+from fieldcheck.numerics import intervals
+from fieldcheck.numerics.sampling import draws, partition
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,12 @@ class TwoUps:
         check_between(self.name, low=1, high=1000, k=self.k)
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
-        strata: Partition = frame.memo(
-            ("kmeans", self.auxiliary, self.k), lambda: kmeans(frame.chi(self.auxiliary), self.k)
+        strata: partition.Partition = frame.memo(
+            ("kmeans", self.auxiliary, self.k), lambda: partition.kmeans(frame.chi(self.auxiliary), self.k)
         )
         weight = frame.memo(("2ups", self.auxiliary, self.k, self.floor), lambda: self._weights(frame, strata))
         rng = stream(seed, "2ups")
-        stratum = pps_with_replacement(rng, budget, np.cumsum(weight))
+        stratum = draws.pps_with_replacement(rng, budget, np.cumsum(weight))
         items = np.empty(budget, dtype=np.int64)
         for p in np.unique(stratum).tolist():
             where = np.flatnonzero(stratum == p)
@@ -66,19 +65,19 @@ class TwoUps:
             WeightedDraws(
                 probability[stratum],
                 float(probability.min()),
-                out_of_reach(np.repeat(probability, strata.sizes), budget),
+                intervals.out_of_reach(np.repeat(probability, strata.sizes), budget),
             ),
             warnings=unreachable_warning(int(strata.sizes[weight == 0].sum()), frame.size),
         )
 
-    def _weights(self, frame: Frame, strata: Partition) -> IntArray:
+    def _weights(self, frame: Frame, strata: partition.Partition) -> IntArray:
         """Whole-number size of each stratum: the sum of those of its items."""
-        whole = pps_sizes(frame.size_measure(self.auxiliary), self.floor).whole
+        whole = draws.pps_sizes(frame.size_measure(self.auxiliary), self.floor).whole
         return np.array([whole[group].sum() for group in strata.members], dtype=np.int64)
 
 
 def _rounds(rng: np.random.Generator, count: int, size: int) -> IntArray:
     """Draws without replacement; a stratum that runs empty starts over."""
     full, rest = divmod(count, size)
-    rounds = [without_replacement(rng, size, size) for _ in range(full)]
-    return np.concatenate([*rounds, without_replacement(rng, rest, size)])
+    rounds = [draws.without_replacement(rng, size, size) for _ in range(full)]
+    return np.concatenate([*rounds, draws.without_replacement(rng, rest, size)])

@@ -11,7 +11,7 @@ from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.core.draws import Draws, EqualDraws
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import ItemFit, Labelled
-from fieldcheck.numerics.intervals import clopper_pearson, hypergeometric, srs_mean
+from fieldcheck.numerics import intervals
 
 
 class Mean:
@@ -40,12 +40,12 @@ def mean_loss(labelled: Labelled, *, level: float, population: int | None) -> Me
     left = 1.0 if population is None else 1.0 - n / population
     variance = left * float(losses.var(ddof=1)) / n if n > 1 else float("nan")
     if labelled.task == "regression":
-        low, high = srs_mean(losses, population, level=level)
+        low, high = intervals.srs_mean(losses, population, level=level)
         bounds = Interval(low, high, level, "asymptotic", "gamma, one unseen loss", basis="random")
     elif population is None:
-        low, high = clopper_pearson(int(losses.sum()), n, level=level)
+        low, high = intervals.clopper_pearson(int(losses.sum()), n, level=level)
         bounds = Interval(low, high, level, "exact", "Clopper-Pearson", basis="random")
     else:
-        low, high = hypergeometric(int(losses.sum()), n, population, level=level)
+        low, high = intervals.hypergeometric(int(losses.sum()), n, population, level=level)
         bounds = Interval(low, high, level, "exact", "hypergeometric", basis="random")
     return MeanLoss(float(losses.mean()), variance, bounds)

@@ -12,7 +12,7 @@ from fieldcheck.core.errors import LabelError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.intervals import stratified_binary, stratified_mean
+from fieldcheck.numerics import intervals
 
 
 class Stratified:
@@ -43,11 +43,11 @@ class Stratified:
         variance = float((share**2 * left * _spread(labelled.losses, stratum, counts, means) / counts).sum())
         if labelled.task == "classification":
             failures = np.bincount(stratum, weights=labelled.losses, minlength=len(sizes))
-            low, high = stratified_binary(
+            low, high = intervals.stratified_binary(
                 sizes, counts, failures, level=level, adaptive=adaptive, replacement=replacement
             )
         else:
-            low, high = stratified_mean(
+            low, high = intervals.stratified_mean(
                 sizes, stratum, labelled.losses, level=level, adaptive=adaptive, replacement=replacement
             )
         note = "the labels chose the strata: the estimate is slightly biased" if adaptive else ""

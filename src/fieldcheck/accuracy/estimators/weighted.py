@@ -7,7 +7,7 @@ import numpy as np
 from fieldcheck.core.interval import Interval, Kind
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.intervals import weighted_mean
+from fieldcheck.numerics import intervals
 
 
 def heaviest(least: float, population: int) -> float:
@@ -33,7 +33,7 @@ def weighted_interval(
     hidden
         Share of the pool that the draws are likely to miss; None where that is not known.
     """
-    low, high, trusted, note = weighted_mean(
+    low, high, trusted, note = intervals.weighted_mean(
         terms,
         level=level,
         bound=bound,

@@ -5,7 +5,5 @@ from __future__ import annotations
 from fieldcheck.accuracy.predict.activations import ActivationsFile
 from fieldcheck.accuracy.predict.predict import predict
 from fieldcheck.accuracy.predict.predictions_only import from_predictions
-from fieldcheck.files.whole import whole_file
-from fieldcheck.models import Opening, Preparation, opened
 
-__all__ = ["ActivationsFile", "Opening", "Preparation", "from_predictions", "opened", "predict", "whole_file"]
+__all__ = ["ActivationsFile", "from_predictions", "predict"]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck import models
 from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.accuracy.predict.symmetry import Symmetry
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models import Steps
 from fieldcheck.models.base import Model
 
 Array = npt.NDArray[Any]
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 class Second:
     """Another model that is asked about the same items; ``ask`` gives one row per item."""
 
-    steps: Steps
+    steps: models.Steps
     ask: Callable[[Any], Array]
 
 
@@ -47,7 +47,7 @@ class Runner:
     """
 
     model: Model
-    steps: Steps
+    steps: models.Steps
     layer: str = ""
     parts: frozenset[str] = frozenset()
     symmetry: Symmetry | None = None
@@ -84,7 +84,7 @@ class Runner:
         return np.asarray(batch.inputs).reshape(len(batch.inputs), -1)
 
 
-def member_of(model: Model, steps: Steps, classes: tuple[str, ...]) -> Second:
+def member_of(model: Model, steps: models.Steps, classes: tuple[str, ...]) -> Second:
     """A second model whose probabilities are put into the order of the first one's classes."""
     order = _order(model.classes, classes) if model.classes else None
 
@@ -113,7 +113,7 @@ def _order(theirs: tuple[str, ...], ours: tuple[str, ...]) -> list[int]:
     return list(range(len(theirs)))
 
 
-def extractor_of(model: Model, steps: Steps) -> Second:
+def extractor_of(model: Model, steps: models.Steps) -> Second:
     """A model as a maker of features: its last hidden layer, or its outputs where it shows none."""
 
     def ask(batch: Any) -> Array:

@@ -15,7 +15,7 @@ from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.models.classes import truth_names
-from fieldcheck.sources.pools.arrays import from_arrays
+from fieldcheck.sources.pools import arrays
 
 
 def as_pool(
@@ -28,7 +28,7 @@ def as_pool(
     """The pool; confidence is a part of its own, the other auxiliary variables are columns."""
     classify = truth.task == "classification"
     target, more = truth.column()
-    pool = from_arrays(
+    pool = arrays.from_arrays(
         ids=items.ids,
         y_pred=_named(truth.names, kept.predictions) if classify else kept.predictions,
         y_proba=kept.outputs,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fieldcheck import models
 from fieldcheck.accuracy.auxiliary.base import FittedAuxiliary
 from fieldcheck.accuracy.predict.activations import ActivationsFile, FilledRows
 from fieldcheck.accuracy.predict.batch import Runner
@@ -21,7 +22,6 @@ from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.whole import whole_file
-from fieldcheck.models import Opened, Opening, Preparation, opened
 from fieldcheck.models.base import Model
 from fieldcheck.models.classes import class_names
 
@@ -43,8 +43,8 @@ def predict(  # noqa: PLR0913 -- all optional
     activations: str | Path | ActivationsFile | None = None,
     labels: Any = None,
     classes: Sequence[str] | None = None,
-    prepare: Preparation | None = None,
-    opening: Opening | None = None,
+    prepare: models.Preparation | None = None,
+    opening: models.Opening | None = None,
     reference_limit: int | None = None,
     keep_probabilities: bool | None = None,
     seed: int = 0,
@@ -86,10 +86,10 @@ def predict(  # noqa: PLR0913 -- all optional
     """
     if batch < 1:
         raise FieldcheckError(f"a batch of {batch} items", rule="at least one", hint="--batch 256")
-    preparation, how = prepare or Preparation(), replace(opening or Opening(), layer=layer)
+    preparation, how = prepare or models.Preparation(), replace(opening or models.Opening(), layer=layer)
     part = ActivationsFile(Path(activations)) if isinstance(activations, (str, Path)) else activations
     study = ItemsAndReference.of(inputs, reference, limit=reference_limit, seed=seed)
-    ready = opened(model, study.items, opening=how, preparation=preparation)
+    ready = models.opened(model, study.items, opening=how, preparation=preparation)
     width = _width(ready, study.items)
     names, named = class_names(ready.model, study.sources(), given=classes, width=width)
     truth = PoolTruth(labels, study.items, names, ready.model.task)
@@ -128,7 +128,7 @@ def _implied(**given: Any) -> list[str]:
     return [name for name, value in given.items() if value is not None]
 
 
-def _width(ready: Opened, items: Inputs) -> int:
+def _width(ready: models.Opened, items: Inputs) -> int:
     """Number of classes; 0 in regression."""
     if ready.model.task == "regression":
         return 0

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from fieldcheck import models
 from fieldcheck.accuracy import auxiliary as variables
 from fieldcheck.accuracy.predict.batch import Second, extractor_of, member_of
 from fieldcheck.accuracy.predict.reference import ItemsAndReference
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
-from fieldcheck.models import Opening, Preparation, Steps, opened, steps_without_layout
 
 TRAIN = "train"
 """The word for a member that is trained here, on the reference."""
@@ -27,8 +27,8 @@ def member_for(
     study: ItemsAndReference,
     names: tuple[str, ...],
     *,
-    opening: Opening,
-    preparation: Preparation,
+    opening: models.Opening,
+    preparation: models.Preparation,
     seed: int,
 ) -> tuple[Second | None, tuple[str, ...]]:
     """The member, given or trained on the reference, and what to say about it."""
@@ -36,8 +36,8 @@ def member_for(
         return None, ()
     if isinstance(given, str) and given == TRAIN:
         return _trained(study, names, seed=seed)
-    how = Opening(task="classification", trust=opening.trust)
-    own = opened(given, study.items, opening=how, preparation=preparation)
+    how = models.Opening(task="classification", trust=opening.trust)
+    own = models.opened(given, study.items, opening=how, preparation=preparation)
     return member_of(own.model, own.steps, names), tuple(f"member: {note}" for note in own.notes)
 
 
@@ -50,7 +50,7 @@ def _trained(study: ItemsAndReference, names: tuple[str, ...], *, seed: int) -> 
             hint="--reference TRAIN --label COLUMN; or --member MODEL",
         )
     member = variables.train_member(_whole(study.reference), labels, names, seed=seed)
-    return Second(Steps(study.items.kind), member), member.notes
+    return Second(models.Steps(study.items.kind), member), member.notes
 
 
 def _whole(inputs: Inputs) -> Any:
@@ -59,11 +59,15 @@ def _whole(inputs: Inputs) -> Any:
     return [text for part in parts for text in part] if inputs.kind == "text" else np.concatenate(parts)
 
 
-def extractor_for(given: Any, items: Inputs, *, opening: Opening, preparation: Preparation) -> Second | None:
+def extractor_for(
+    given: Any, items: Inputs, *, opening: models.Opening, preparation: models.Preparation
+) -> Second | None:
     """The maker of features: a function of scaled inputs, or a model, whose outputs may mean anything."""
     if given is None:
         return None
     if isfunction(given):
-        return Second(steps_without_layout(preparation, items), given)
-    own = opened(given, items, opening=Opening(trust=opening.trust, outputs="logits"), preparation=preparation)
+        return Second(models.steps_without_layout(preparation, items), given)
+    own = models.opened(
+        given, items, opening=models.Opening(trust=opening.trust, outputs="logits"), preparation=preparation
+    )
     return extractor_of(own.model, own.steps)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.bench.ranking import geometric_mean
 from fieldcheck.bench.rows import COUNTED, Row, budgets_of, designs_of, slug
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
@@ -123,7 +123,7 @@ def _value(spec: str, parameter: str) -> float | None:
     """The number that the technique works with: the one in the spec, else its default."""
     given = parameters(spec).get(parameter)
     if given is None:
-        given = getattr(build_design(spec), parameter, None)
+        given = getattr(sampling.build_design(spec), parameter, None)
     with contextlib.suppress(TypeError, ValueError):
         return float(given)  # type: ignore[arg-type]
     return None

@@ -12,8 +12,8 @@ from typing import ClassVar, TextIO
 
 from fieldcheck.campaign.exchange import label_studio
 from fieldcheck.campaign.exchange.base import LABEL, LONGEST, Fault, LabelLine, ToLabel, harmless, meant, readable
+from fieldcheck.core import words
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.words import counted
 from fieldcheck.files.text import long_cells
 
 IDS = (label_studio.OUR_ID, "id")
@@ -133,7 +133,7 @@ class Columns:
 
     def read(self, cells: Sequence[str], where: str) -> LabelLine | Fault:
         if len(cells) != self.width:
-            found, wanted = counted(len(cells), "cell"), counted(self.width, "column")
+            found, wanted = words.counted(len(cells), "cell"), words.counted(self.width, "column")
             return Fault(where, f"{found} for {wanted}; quote cells that contain the separator")
         line = LabelLine(
             where,

@@ -13,8 +13,8 @@ from fieldcheck.campaign.exchange.export import as_file, shown
 from fieldcheck.campaign.exchange.intake import find_id, prepare, spellings, take
 from fieldcheck.campaign.exchange.reading import read_lines
 from fieldcheck.campaign.stores import is_address
+from fieldcheck.core import words
 from fieldcheck.core.errors import LabelError, SampleError
-from fieldcheck.core.words import counted
 from fieldcheck.files.whole import write_text
 
 ENDING = ".campaign.db"
@@ -80,7 +80,7 @@ def take_in(campaign: Campaign, sheet: Path) -> None:
 
 def _refused(sheet: Path, faults: Sequence[Fault], count: int) -> LabelError:
     first, _, hint = str(faults[0]).partition("; try: ")
-    more = f", and {counted(count - 1, 'further line')}: {faults[1].where}, ..." if len(faults) > 1 else ""
+    more = f", and {words.counted(count - 1, 'further line')}: {faults[1].where}, ..." if len(faults) > 1 else ""
     return LabelError(
         f"{sheet}, {first}{more}",
         rule="every line is checked before any is taken",

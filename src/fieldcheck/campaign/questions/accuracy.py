@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
-from fieldcheck.accuracy.assessment.sampling import auxiliary_names, frame_for
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.base import LabelEvidence
@@ -47,11 +47,11 @@ class AccuracyQuestion:
 
     def digest(self) -> str:
         """Of items, predictions and the auxiliary variables that the design looks at."""
-        return derived.digest(self.pool, auxiliary_names(self.design, self.pool))
+        return derived.digest(self.pool, sampling.auxiliary_names(self.design, self.pool))
 
     @cached_property
     def _frame(self) -> Frame:
-        return frame_for(self.pool, self.design, self.activations)
+        return sampling.frame_for(self.pool, self.design, self.activations)
 
     def draw(self, evidence: LabelEvidence | None) -> Sample:
         """As the design draws, given the losses so far."""

@@ -8,20 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.accuracy.assessment.sampling import build_design
-from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
+from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.comparison import comparison, disagreements, estimate
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.disagreements import RULE, Contest, Drawn, draw
-from fieldcheck.accuracy.comparison.estimate import Rule, ends, judge, look
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.core import words
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.core.words import counted
 
 ESTIMATOR = "disagreement"
 """Not one of the estimators of an accuracy: a sample of disagreements says nothing about that, and is refused there."""
@@ -51,11 +49,11 @@ class ComparisonQuestion:
     @cached_property
     def design(self) -> Design:
         """Waves: of disagreements, with a model of who is right on them."""
-        return build_design("waves" if self.budget is not None else f"waves:first={FIRST}")
+        return sampling.build_design("waves" if self.budget is not None else f"waves:first={comparison.FIRST}")
 
     @cached_property
-    def _contest(self) -> Contest:
-        return Contest.of(self.pools)
+    def _contest(self) -> disagreements.Contest:
+        return disagreements.Contest.of(self.pools)
 
     @property
     def _looks(self) -> bool:
@@ -63,7 +61,7 @@ class ComparisonQuestion:
 
     @property
     def _most(self) -> int:
-        return spend(self._contest, self.budget, certify=self._looks)
+        return comparison.spend(self._contest, self.budget, certify=self._looks)
 
     def digest(self) -> str:
         """Of the items, and what all models said about them."""
@@ -73,14 +71,16 @@ class ComparisonQuestion:
         """The disagreements from which most is learnt."""
         contest = self._contest
         losses = None if evidence is None else self._losses(evidence)
-        drawn = draw(contest, losses, budget=self._most, seed=self.seed, first=FIRST if self._looks else None)
+        drawn = disagreements.draw(
+            contest, losses, budget=self._most, seed=self.seed, first=comparison.FIRST if self._looks else None
+        )
         waves = WaveDraws(
             wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
             sizes=drawn.sizes,
             beliefs=drawn.beliefs,
-            objective=RULE.objective,
-            floors=(RULE.floor,) * len(drawn.sizes),
-            certain=RULE.certain,
+            objective=disagreements.RULE.objective,
+            floors=(disagreements.RULE.floor,) * len(drawn.sizes),
+            certain=disagreements.RULE.certain,
         )
         return Sample(contest.population, contest.items[drawn.items], ESTIMATOR, waves, complete=drawn.complete)
 
@@ -93,22 +93,24 @@ class ComparisonQuestion:
 
     def statement(self, evidence: LabelEvidence, *, level: float) -> Comparison:
         """From the labels before the first gap; with looks after every wave, from those of complete waves."""
-        contest, rule = self._contest, Rule(level, self._looks)
+        contest, rule = self._contest, estimate.Rule(level, self._looks)
         losses, drawn = self._losses(evidence), self._drawn(evidence)
         labels = _before_gap(losses[:, drawn.items])
         if rule.certify:
-            labels = max(ends(drawn, labels), default=0)
+            labels = max(estimate.ends(drawn, labels), default=0)
         if labels < 2 and len(contest.items):
             raise LabelError(
-                f"{len(evidence.labels):,} of {counted(len(evidence.ids), 'item')} labelled",
+                f"{len(evidence.labels):,} of {words.counted(len(evidence.ids), 'item')} labelled",
                 rule="a first look needs a complete wave" if rule.certify else "a first look needs two labels",
                 hint="label the items in the order of the list",
             )
-        decide = judge if len(contest.items) else look
+        decide = estimate.judge if len(contest.items) else estimate.look
         found = decide(contest, drawn, losses, labels=labels, rule=rule)
         lost = int(np.isinf(losses[0, drawn.items[:labels]]).sum())
         notes = (*_lost(lost), *_unused(labels, len(evidence.labels)), *self._waiting(drawn, labels))
-        return comparison(contest, found, labels - lost, budget=self._most, seed=self.seed, rule=rule, warnings=notes)
+        return comparison.comparison(
+            contest, found, labels - lost, budget=self._most, seed=self.seed, rule=rule, warnings=notes
+        )
 
     def labelled(self, evidence: LabelEvidence) -> tuple[Labelled, tuple[str, ...]]:
         """There is none: a sample of disagreements says nothing about the accuracy of a model."""
@@ -121,16 +123,16 @@ class ComparisonQuestion:
     def if_lost(self, evidence: LabelEvidence, loss: float, *, level: float) -> Estimate | None:
         return None
 
-    def _waiting(self, drawn: Drawn, labels: int) -> tuple[str, ...]:
+    def _waiting(self, drawn: disagreements.Drawn, labels: int) -> tuple[str, ...]:
         left = min(self._most, len(self._contest.items)) - labels
         if self._looks or not left:
             return ()
-        waiting = counted(left, "label of the budget is", "labels of the budget are")
+        waiting = words.counted(left, "label of the budget is", "labels of the budget are")
         return (f"{waiting} still to come: nothing is decided before",)
 
-    def _drawn(self, evidence: LabelEvidence) -> Drawn:
+    def _drawn(self, evidence: LabelEvidence) -> disagreements.Drawn:
         draws = evidence.sample.drawn_as(WaveDraws)
-        return Drawn(self._places(evidence), draws.sizes, draws.beliefs, evidence.sample.complete)
+        return disagreements.Drawn(self._places(evidence), draws.sizes, draws.beliefs, evidence.sample.complete)
 
     def _places(self, evidence: LabelEvidence) -> IntArray:
         return np.searchsorted(self._contest.items, evidence.sample.items)
@@ -152,11 +154,11 @@ def _before_gap(losses: FloatArray) -> int:
 def _lost(count: int) -> tuple[str, ...]:
     if not count:
         return ()
-    return (f"{counted(count, 'item')} could not be labelled: taken to be like the others that were drawn",)
+    return (f"{words.counted(count, 'item')} could not be labelled: taken to be like the others that were drawn",)
 
 
 def _unused(labels: int, answers: int) -> tuple[str, ...]:
     if answers <= labels:
         return ()
-    unused = counted(answers - labels, "label is", "labels are")
+    unused = words.counted(answers - labels, "label is", "labels are")
     return (f"{unused} not used yet: after a gap, or in a wave that is not complete",)

@@ -9,34 +9,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.comparison.matching import aligned
-from fieldcheck.accuracy.comparison.reuse import (
-    DESIGN,
-    RULE,
-    TOP_UP,
-    Carried,
-    TopUp,
-    draw_top_up,
-    explained,
-    frame_of,
-    old_chances,
-    pooled,
-    risk_of,
-)
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.accuracy import AccuracyQuestion
 from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.core import measures, words
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
-from fieldcheck.core.measures import refuse_outcomes
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.core.words import counted
 
 ESTIMATOR = "reuse"
 """Not one of the estimators of an accuracy: a top-up is estimated together with the labels that it tops up."""
@@ -58,7 +45,7 @@ class ReuseQuestion:
     until: ClassVar[str] = "a quarter of the labels that are re-used"
 
     pool: Pool
-    carried: Carried
+    carried: reuse.Carried
     budget: int | None
     seed: int
     notes: tuple[str, ...] = ()
@@ -68,12 +55,12 @@ class ReuseQuestion:
         cls, old: AccuracyQuestion, evidence: LabelEvidence, new: Pool, *, budget: int | None, seed: int
     ) -> ReuseQuestion:
         """What an earlier campaign knows, beside the predictions of the new version."""
-        refuse_outcomes(evidence.labels)
+        measures.refuse_outcomes(evidence.labels)
         pool = aligned(old.pool, new)
         labelled, notes = old.labelled(evidence)
         items = labelled.sample.items
         losses = pool.losses_of(evidence.labels, [pool.id_of(int(item)) for item in items])
-        carried = Carried(items, losses, old_chances(labelled))
+        carried = reuse.Carried(items, losses, reuse.old_chances(labelled))
         return cls(pool, carried, budget, seed, (*notes, *_lost(evidence)))
 
     @property
@@ -83,28 +70,28 @@ class ReuseQuestion:
     @property
     def design(self) -> Design:
         """Waves: the top-up is one."""
-        return build_design(DESIGN)
+        return sampling.build_design(reuse.DESIGN)
 
     @property
     def count(self) -> int:
         """Further labels."""
-        return round(TOP_UP * len(self.carried.items)) if self.budget is None else self.budget
+        return round(reuse.TOP_UP * len(self.carried.items)) if self.budget is None else self.budget
 
     def digest(self) -> str:
         """Of the items and predictions of the new version, and the labels that are re-used."""
-        known = derived.digest(self.pool, auxiliary_names(self.design, self.pool))
+        known = derived.digest(self.pool, sampling.auxiliary_names(self.design, self.pool))
         return f"{known}-{len(self.carried.items)}"
 
     def draw(self, evidence: LabelEvidence | None) -> Sample:
         """One wave, where further labels tell most about the new version."""
-        top = draw_top_up(frame_of(self.pool), self.carried, self.count, seed=self.seed)
+        top = reuse.draw_top_up(reuse.frame_of(self.pool), self.carried, self.count, seed=self.seed)
         draws = WaveDraws(
             wave=np.zeros(len(top.items), dtype=np.int64),
             sizes=(len(top.items),),
             beliefs=(top.belief.as_row(),),
-            objective=RULE.objective,
-            floors=(RULE.floor,),
-            certain=RULE.certain,
+            objective=reuse.RULE.objective,
+            floors=(reuse.RULE.floor,),
+            certain=reuse.RULE.certain,
             before=self.carried.items,
         )
         return Sample(len(self.pool), top.items, ESTIMATOR, draws)
@@ -114,13 +101,17 @@ class ReuseQuestion:
 
     def statement(self, evidence: LabelEvidence, *, level: float) -> Estimate:
         """The new version's accuracy, from the old labels and those of the top-up before its first gap."""
-        frame = frame_of(self.pool)
-        top = TopUp(evidence.sample.items, risk_of(frame).belief(evidence.sample.drawn_as(WaveDraws).beliefs[0]))
+        frame = reuse.frame_of(self.pool)
+        top = reuse.TopUp(
+            evidence.sample.items, reuse.risk_of(frame).belief(evidence.sample.drawn_as(WaveDraws).beliefs[0])
+        )
         known = self.pool.losses_of(evidence.labels, evidence.ids)
         losses = known[: _before_gap(known)]
-        fit = pooled(frame, self.carried, top, losses, measure=self.pool.measure())
+        fit = reuse.pooled(frame, self.carried, top, losses, measure=self.pool.measure())
         notes = (*self.notes, *_left(losses, len(evidence.ids)))
-        return explained(fit, self.pool, seed=self.seed, level=level, reused=len(self.carried.items), warnings=notes)
+        return reuse.explained(
+            fit, self.pool, seed=self.seed, level=level, reused=len(self.carried.items), warnings=notes
+        )
 
     def labelled(self, evidence: LabelEvidence) -> tuple[Labelled, tuple[str, ...]]:
         """There is none: the labels of two campaigns have chances of their own."""
@@ -144,14 +135,14 @@ def _lost(evidence: LabelEvidence) -> tuple[str, ...]:
     labels: Mapping[str, Label] = evidence.labels
     used = takewhile(lambda name: name in labels, evidence.ids)
     count = sum(isinstance(labels[name], Missing) for name in used)
-    text = f"{counted(count, 'item')} of the earlier campaign could not be labelled: taken to be like the others"
+    text = f"{words.counted(count, 'item')} of the earlier campaign could not be labelled: taken to be like the others"
     return (text,) if count else ()
 
 
 def _left(losses: FloatArray, asked: int) -> tuple[str, ...]:
     notes = []
     if len(losses) < asked:
-        notes.append(f"{asked - len(losses):,} of {counted(asked, 'item')} of the top-up not labelled yet")
+        notes.append(f"{asked - len(losses):,} of {words.counted(asked, 'item')} of the top-up not labelled yet")
     if lost := int(np.isinf(losses).sum()):
-        notes.append(f"{counted(lost, 'item')} of the top-up could not be labelled: taken to be like the others")
+        notes.append(f"{words.counted(lost, 'item')} of the top-up could not be labelled: taken to be like the others")
     return tuple(notes)

@@ -19,6 +19,7 @@ EventKind = Literal[
     "declared",
     "moved",
     "invited",
+    "shown",
     "closed",
 ]
 

@@ -12,16 +12,15 @@ from fieldcheck.cli.show import say, show_json, show_table
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.core.registry import Registry
-from fieldcheck.tomography import perturbations, surrogates
-from fieldcheck.tomography.plans import registry as plans
+from fieldcheck.tomography import perturbations, plans, surrogates
 from fieldcheck.tomography.quality.scores import registry as scores
-from fieldcheck.tomography.runs.stopping import registry as stopping_rules
+from fieldcheck.tomography.runs import stopping
 
 KINDS: dict[str, Registry[Any]] = {
     "perturbations": perturbations.registry,
     "plans": plans,
     "surrogates": surrogates.registry,
-    "rules": stopping_rules,
+    "rules": stopping.registry,
     "scores": scores,
 }
 

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from fieldcheck.cli.show import console
+from fieldcheck.core import words
 from fieldcheck.core.space import Condition
-from fieldcheck.core.words import percent
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import Weakness
 
@@ -45,10 +45,12 @@ def smallest_of(found: Weakness) -> str:
     """How little it takes until the model fails, in words."""
     small = found.smallest
     what = "none" if small is None else f"{small}, {band(small)}"
-    return f"Smallest combination under {percent(found.below)}: {what}."
+    return f"Smallest combination under {words.percent(found.below)}: {what}."
 
 
 def band(condition: Condition) -> str:
     """A condition's robustness with its band."""
     ran = f", {condition.inputs:,} inputs" if condition.inputs else ", predicted"
-    return f"{percent(condition.robustness)} [{percent(condition.low)}, {percent(condition.high)}]{ran}"
+    return (
+        f"{words.percent(condition.robustness)} [{words.percent(condition.low)}, {words.percent(condition.high)}]{ran}"
+    )

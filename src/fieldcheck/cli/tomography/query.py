@@ -7,8 +7,8 @@ import math
 from fieldcheck.cli import options
 from fieldcheck.cli.show import console_for_lines, show_facts, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, band, working
+from fieldcheck.core import words
 from fieldcheck.core.space import Answer
-from fieldcheck.core.words import counted, percent
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
 
@@ -35,25 +35,29 @@ def query(
 def show_answer(answer: Answer) -> None:
     """The number first, then what it rests on."""
     console = console_for_lines()
-    span = f"[{percent(answer.low)}, {percent(answer.high)}]"
+    span = f"[{words.percent(answer.low)}, {words.percent(answer.high)}]"
     console.print(
-        f"robustness {percent(answer.robustness)}, {answer.level:.0%} interval {span}", style="bold", markup=False
+        f"robustness {words.percent(answer.robustness)}, {answer.level:.0%} interval {span}", style="bold", markup=False
     )
     facts = [
         (
             "region",
-            f"{answer.query}: {counted(answer.tests, 'test')}"
+            f"{answer.query}: {words.counted(answer.tests, 'test')}"
             + (f", weighed by {answer.profile}" if answer.profile else ""),
         ),
         (
             "measured",
-            f"{counted(answer.measured, 'test')} in {answer.rows:,} inferences; {answer.inferred:,} predicted only",
+            f"{words.counted(answer.measured, 'test')} in {answer.rows:,} inferences; "
+            f"{answer.inferred:,} predicted only",
         ),
-        ("unperturbed", f"{percent(answer.base)}: the region costs {100 * answer.drop:.1f} points"),
+        ("unperturbed", f"{words.percent(answer.base)}: the region costs {100 * answer.drop:.1f} points"),
     ]
     if not math.isnan(answer.audit):
         facts.append(
-            ("audit", f"{percent(answer.audit)} ± {percent(1.96 * answer.audit_error)} from its inferences alone")
+            (
+                "audit",
+                f"{words.percent(answer.audit)} ± {words.percent(1.96 * answer.audit_error)} from its inferences alone",
+            )
         )
     facts += [("weakest" if not at else "", f"{one}: {band(one)}") for at, one in enumerate(answer.worst)]
     facts += [("note", text) for text in answer.notes]

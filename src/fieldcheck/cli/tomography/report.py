@@ -11,7 +11,7 @@ from fieldcheck import report as pages
 from fieldcheck.cli import options
 from fieldcheck.cli.show import tell
 from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, smallest_of, working
-from fieldcheck.report.tomography_figures import exhibits
+from fieldcheck.report import tomography_figures
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import weaknesses
@@ -40,7 +40,7 @@ def report(
     page = pages.tomography_page(
         whole,
         answers=others,
-        exhibits=exhibits(opened, found),
+        exhibits=tomography_figures.exhibits(opened, found),
         lead=[smallest_of(found)],
         origin={"run": str(run), "surrogate": opened.surrogate, "seed": str(opened.seed)},
     )

@@ -10,7 +10,7 @@ import typer
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, show_table
 from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, smallest_of, working
-from fieldcheck.report.tomography_figures import tables
+from fieldcheck.report import tomography_figures
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import weaknesses
 
@@ -38,7 +38,7 @@ def worst(
     if as_json:
         show_json(asdict(found))
         return
-    for table in tables(found):
+    for table in tomography_figures.tables(found):
         show_table(table)
         say()
     say(smallest_of(found))

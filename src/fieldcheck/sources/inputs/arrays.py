@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs, Kind
+from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.npz import is_plain, open_npz
 from fieldcheck.sources.inputs.base import BySuffix
 from fieldcheck.sources.inputs.options import IDS, LABELS, Wanted, label_in, named, pick
 
@@ -60,13 +60,13 @@ def from_npy(path: Path, wanted: Wanted) -> ArrayInputs:
 
 def from_npz(path: Path, wanted: Wanted) -> ArrayInputs:
     """An array of the file as inputs, beside it their labels and ids where they are there."""
-    with open_npz(path, InputsError) as file:
+    with npz.open_npz(path, InputsError) as file:
         chosen = _chosen(path, {name: header.shape for name, header in file.headers.items()}, wanted)
         label = label_in(wanted, _label_names(chosen), file.headers, where=str(path))
         id_name = named(wanted.id, IDS, file.headers, where=str(path))
         classes_name = "classes" if "classes" in file.headers else None
         found = file.read({name for name in (chosen, label, id_name, classes_name) if name is not None}, mapped=True)
-        mapped = is_plain(file.headers[chosen])
+        mapped = npz.is_plain(file.headers[chosen])
     notes = [f"inputs: the array '{chosen}'" + (f", labels '{label}'" if label else "")]
     if not mapped:
         notes.append(f"'{chosen}' is compressed and was read whole: np.savez without compression is read as needed")

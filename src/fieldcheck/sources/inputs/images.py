@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Kind
+from fieldcheck.files import limits
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.limits import check_size
 from fieldcheck.sources.inputs.options import Wanted
 
 MEDIA = {
@@ -142,7 +142,7 @@ def decode(path: Path, name: str) -> Any:
         ),
         Image.open(path, formats=[one for one in FORMATS if one in Image.OPEN]) as image,
     ):
-        check_size(path, image.width * image.height * len(image.getbands()), InputsError)
+        limits.check_size(path, image.width * image.height * len(image.getbands()), InputsError)
         image.load()
         return image
 

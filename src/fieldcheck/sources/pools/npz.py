@@ -10,7 +10,7 @@ from typing import ClassVar
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import as_column, closest
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.files.npz import open_npz
+from fieldcheck.files import npz
 from fieldcheck.sources.pools.base import Reading
 from fieldcheck.sources.roles import RECOGNISED, ColumnMap, assign
 
@@ -29,7 +29,7 @@ class NpzPools:
         names of its columns; other arrays that are not flat are left out, with a note.
         """
         origin = Origin(file=str(path))
-        with open_npz(path, PoolError) as file:
+        with npz.open_npz(path, PoolError) as file:
             sizes = {name: len(header.shape) for name, header in file.headers.items()}
             matrix_name = _matrix_name(sizes, columns.get("probabilities"), origin)
             used = [name for name, dimensions in sizes.items() if dimensions == 1 or name == matrix_name]

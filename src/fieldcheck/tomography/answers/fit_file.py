@@ -15,8 +15,8 @@ from fieldcheck import numerics
 from fieldcheck.core.errors import FieldcheckError, SpaceError
 from fieldcheck.core.space import Space
 from fieldcheck.core.versions import versions
+from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.npz import read_npz
 from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Storable, Surrogate
@@ -63,7 +63,7 @@ def _code() -> str:
 
 def _read(path: Path, key: str, surrogate: Storable, space: Space) -> FittedSurrogate | None:
     with suppress(SpaceError), decoding(path, SpaceError, rule="a fit that was kept here"):
-        numbers = read_npz(path, SpaceError)
+        numbers = npz.read_npz(path, SpaceError)
         found = surrogate.of_numbers(numbers, space) if str(numbers["key"]) == key else None
         return found if found is None or _answers(found, space) else None
     return None

@@ -13,9 +13,8 @@ import numpy as np
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Answer, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.files import npz, schema
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.npz import open_npz
-from fieldcheck.files.schema import NUMBER, Schema, checked
 from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.answers.ask import ask
@@ -32,15 +31,15 @@ from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 from fieldcheck.tomography.surrogates.measured import WithMeasured
 
-NEEDED: Schema = {
+NEEDED: schema.Schema = {
     "space": list,
-    "guess": NUMBER,
+    "guess": schema.NUMBER,
     "surrogate": str,
     "seed": int,
     "inputs": int,
     "classes": list | None,
     "budget": int | None,
-    "width": NUMBER | None,
+    "width": schema.NUMBER | None,
     "earlier": list,
 }
 """What a head says."""
@@ -78,7 +77,7 @@ class Run:
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
         """The run in a folder, finished or not."""
         ledger = RunFolder.open(folder)
-        head = checked(ledger.head(), NEEDED, Path(folder) / HEAD, SpaceError, hint=BACKUP)
+        head = schema.checked(ledger.head(), NEEDED, Path(folder) / HEAD, SpaceError, hint=BACKUP)
         outcomes, arrangements = ledger.read()
         if not len(outcomes):
             raise SpaceError(f"{folder} has no outcomes yet", rule="run it first", hint="tomography run --resume")
@@ -135,7 +134,7 @@ class Run:
         if path is None or not path.exists():
             return None
         rule, again = f"one number for each of {self.space.size:,} tests", "delete it, and measure the quality again"
-        with open_npz(path, SpaceError, rule=rule, hint=again) as file:
+        with npz.open_npz(path, SpaceError, rule=rule, hint=again) as file:
             found = file.read(["predicted"])["predicted"]
         if found.shape != (self.space.size,) or found.dtype.kind != "f":
             raise SpaceError(f"{path} is damaged: {found.dtype} of shape {found.shape}", rule=rule, hint=again)

@@ -12,8 +12,8 @@ from fieldcheck.core.inputs import gather
 from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.npz import read_npz
 from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography.plans.base import count_of_order, space_filling
 from fieldcheck.tomography.quality.base import QualityScore
@@ -73,7 +73,7 @@ class Quality:
         """What ``save`` wrote."""
         path = Path(folder) / FILE
         with decoding(path, SpaceError, rule="as it was written", hint="delete it, and measure the quality again"):
-            file = read_npz(path, SpaceError)
+            file = npz.read_npz(path, SpaceError)
             return cls(
                 score=str(file["score"]),
                 predicted=file["predicted"].astype(np.float64),

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck import models
 from fieldcheck.core.errors import ModelError
 from fieldcheck.core.types import FloatArray
-from fieldcheck.models import onnx_session, reading, safe_config
 from fieldcheck.tomography.quality.token_f1 import unit
 
 IdArray = npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ class TokenModel:
         """The model in a folder as Hugging Face saves it, MiniLM for example; ONNX Runtime runs it where it can."""
         if not (folder / "tokenizer.json").is_file():
             raise ModelError(f"{folder} has no tokenizer.json", rule=f"a folder with {FILES}")
-        with reading(folder / "tokenizer.json", "a tokenizer, as save_pretrained writes it"):
+        with models.reading(folder / "tokenizer.json", "a tokenizer, as save_pretrained writes it"):
             tokenizer = _package("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
         tokenizer.enable_padding()
         tokenizer.enable_truncation(LONGEST)
@@ -73,7 +73,7 @@ class TokenModel:
 
 
 def _onnx_states(path: Path) -> States:
-    session = onnx_session(path)
+    session = models.onnx_session(path)
     names = {one.name for one in session.get_inputs()}
 
     def states(codes: IdArray, mask: IdArray) -> npt.NDArray[Any]:
@@ -85,8 +85,8 @@ def _onnx_states(path: Path) -> States:
 
 def _transformers_states(folder: Path) -> States:
     transformers, torch = _package("transformers"), _package("torch")
-    safe_config(folder)
-    with reading(folder, f"a folder with {FILES}; no code of its own"):
+    models.safe_config(folder)
+    with models.reading(folder, f"a folder with {FILES}; no code of its own"):
         model = transformers.AutoModel.from_pretrained(
             str(folder), local_files_only=True, use_safetensors=True, trust_remote_code=False
         ).eval()

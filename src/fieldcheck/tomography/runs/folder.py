@@ -19,9 +19,8 @@ import numpy.typing as npt
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import LARGEST, Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
+from fieldcheck.files import npz, schema
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.npz import open_npz
-from fieldcheck.files.schema import checked
 from fieldcheck.files.whole import whole_file, write_text
 
 FORMAT = 1
@@ -101,7 +100,7 @@ class RunFolder:
     def head(self) -> dict[str, Any]:
         """What the run was begun with."""
         with decoding(self._head, SpaceError, rule="only --resume writes to it", hint=BACKUP):
-            found: dict[str, Any] = checked(
+            found: dict[str, Any] = schema.checked(
                 json.loads(self._head.read_bytes()), {"format": int}, self._head, SpaceError, hint=BACKUP
             )
         if found.pop("format") > FORMAT:
@@ -207,7 +206,7 @@ def _inferences(number: float) -> str:
 
 def _read(path: Path, limits: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
     """A part; its tests and inputs are numbers below the limits."""
-    with open_npz(path, SpaceError, rule=ONCE, hint=DELETE) as file:
+    with npz.open_npz(path, SpaceError, rule=ONCE, hint=DELETE) as file:
         part = file.read([name for name in COLUMNS if name in file.headers])
     if problem := _problem(part, limits):
         raise SpaceError(f"{path} is damaged: {problem}", rule=ONCE, hint=DELETE)
@@ -242,7 +241,7 @@ AXIS = {"name": str, "levels": int, "perturbation": str, "words": dict}
 def space_of(record: Any, where: object) -> Space:
     """The inverse of ``space_record``; an error says where the record is."""
     with decoding(where, SpaceError, rule="only --resume writes to it", hint=BACKUP):
-        rows = [checked(row, AXIS, where, SpaceError, hint=BACKUP) for row in record]
+        rows = [schema.checked(row, AXIS, where, SpaceError, hint=BACKUP) for row in record]
         return Space(
             tuple(
                 Axis(

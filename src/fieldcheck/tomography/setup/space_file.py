@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
+from fieldcheck import models
 from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.space import Axis, Space
-from fieldcheck.models import Opening, Preparation
 from fieldcheck.sources.inputs.options import Wanted
 
 T = TypeVar("T")
@@ -23,8 +23,8 @@ T = TypeVar("T")
 OPENING, PREPARATION, READING = (
     {one.name: hints[one.name] for one in fields(kind) if one.name not in but}
     for kind, hints, but in (
-        (Opening, get_type_hints(Opening), {"trust"}),
-        (Preparation, get_type_hints(Preparation), set()),
+        (models.Opening, get_type_hints(models.Opening), {"trust"}),
+        (models.Preparation, get_type_hints(models.Preparation), set()),
         (Wanted, get_type_hints(Wanted), {"part", "label_required"}),
     )
 )

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
-from fieldcheck.files.npz import read_npz
 
 COLUMNS = "tests, perturbations, correct (bits), inputs, labels"
 
@@ -76,7 +76,7 @@ def read_truth(path: str | Path) -> RecordedTruth:
     ``inputs`` (their number), ``labels`` and ``classes`` (the number of classes) may be missing. Nothing is unpickled.
     """
     place = Path(path)
-    columns = read_npz(place, SpaceError, rule=f"an npz file with {COLUMNS}")
+    columns = npz.read_npz(place, SpaceError, rule=f"an npz file with {COLUMNS}")
     missing = [name for name in ("tests", "correct") if name not in columns]
     if missing:
         raise SpaceError(f"{place} has no '{missing[0]}'", rule=f"an npz file with {COLUMNS}")

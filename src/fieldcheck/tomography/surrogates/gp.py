@@ -11,8 +11,7 @@ import numpy as np
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.regression.grid_features import GridFeatures, rbf_features
-from fieldcheck.numerics.regression.grouped_linear import LinearPosterior, fit
+from fieldcheck.numerics.regression import grid_features, grouped_linear
 from fieldcheck.tomography.surrogates.base import Evidence
 from fieldcheck.tomography.surrogates.counts import Counts
 from fieldcheck.tomography.surrogates.smooth import SmoothFit
@@ -68,7 +67,7 @@ class Gp:
 
 def smoothed(
     counts: Counts, features: int, *, lengths: tuple[float, ...] = LENGTHS
-) -> tuple[GridFeatures, LinearPosterior, float]:
+) -> tuple[grid_features.GridFeatures, grouped_linear.LinearPosterior, float]:
     """Basis, coefficients and length scale of the process with the most evidence."""
     found = [(*_fitted(counts, features, length), length) for length in lengths]
     return max(found, key=lambda one: one[1].evidence)
@@ -81,19 +80,21 @@ def smoother(counts: Counts, features: int = 300) -> Callable[[IntArray], FloatA
     return lambda tests: np.clip(predictor.means(tests), 0.0, 1.0)
 
 
-def _fitted(counts: Counts, features: int, length: float) -> tuple[GridFeatures, LinearPosterior]:
+def _fitted(
+    counts: Counts, features: int, length: float
+) -> tuple[grid_features.GridFeatures, grouped_linear.LinearPosterior]:
     positions = [np.linspace(0, WIDTH, size) for size in counts.space.shape]
-    basis = rbf_features(positions, lengths=[length] * len(positions), count=features)
+    basis = grid_features.rbf_features(positions, lengths=[length] * len(positions), count=features)
     columns = _columns(basis, counts.space.severities(counts.tests))
     groups = np.array([-1] + [0] * len(basis), dtype=np.int64)
     rate = np.full(len(counts.tests), float(np.clip(counts.held.sum() / counts.inputs.sum(), 0.02, 0.98)))
     for _ in range(PASSES):
-        posterior = fit(columns, counts.rates, rate * (1 - rate) / counts.inputs, groups)
+        posterior = grouped_linear.fit(columns, counts.rates, rate * (1 - rate) / counts.inputs, groups)
         rate = np.clip(columns @ posterior.mean, 0.02, 0.98)
     return basis, posterior
 
 
-def _columns(basis: GridFeatures, severities: IntArray) -> FloatArray:
+def _columns(basis: grid_features.GridFeatures, severities: IntArray) -> FloatArray:
     return np.column_stack([np.ones(len(severities)), basis.rows(severities)])
 
 
@@ -102,8 +103,8 @@ class _Predictor:
     """See ``smooth.Predictor``."""
 
     space: Space
-    basis: GridFeatures
-    posterior: LinearPosterior
+    basis: grid_features.GridFeatures
+    posterior: grouped_linear.LinearPosterior
 
     def everywhere(self) -> FloatArray:
         grid = self.posterior.mean[0] + self.basis.expand(self.posterior.mean[1:])

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
+from fieldcheck.numerics.intervals import wilson
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
-from fieldcheck.numerics.intervals.wilson import normal_quantile
 
 
 def measured_interval(held: int, inputs: int, *, population: int, level: float = 0.95) -> tuple[float, float]:
@@ -19,7 +19,7 @@ def measured_interval(held: int, inputs: int, *, population: int, level: float =
     """
     if inputs >= population:
         return held / inputs, held / inputs
-    z = normal_quantile(level) * math.sqrt((population - inputs) / max(population - 1, 1))
+    z = wilson.normal_quantile(level) * math.sqrt((population - inputs) / max(population - 1, 1))
     rate = held / inputs
     centre = (rate + z * z / (2 * inputs)) / (1 + z * z / inputs)
     half = z * math.sqrt(rate * (1 - rate) / inputs + z * z / (4 * inputs * inputs)) / (1 + z * z / inputs)

@@ -13,8 +13,7 @@ from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.regression.grid_features import GridFeatures
-from fieldcheck.numerics.regression.grouped_logistic import LogisticPosterior, fit
+from fieldcheck.numerics.regression import grid_features, grouped_logistic
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Numbers
 from fieldcheck.tomography.surrogates.regression.basis import Basis
 from fieldcheck.tomography.surrogates.regression.data import DEEP, RegressionData
@@ -90,7 +89,7 @@ class Logistic:
         rows = basis.rows(data)
         if start is not None and rows.units is not None:
             start = np.r_[start, 1.0]
-        posterior = fit(rows, start=start, turns=12 if len(rows.held) > MANY_ROWS else 30)
+        posterior = grouped_logistic.fit(rows, start=start, turns=12 if len(rows.held) > MANY_ROWS else 30)
         predictor = MeanOverInputs(data.space, basis, posterior.mean, data.shares, data.nodes(posterior), data.guess)
         inflation = DEEP_INFLATION if len(data.space.axes) >= DEEP else INFLATION
         note = f"logistic: length scale {length:g} on axes of {WIDTH:g}, {len(basis.smooth)} smooth terms"
@@ -132,7 +131,7 @@ class LogisticFit(SmoothFit):
         """The inverse of ``numbers``."""
         tables = tuple(kept[f"table{axis}"] for axis in range(len(space.axes)))
         classes, guess, inflation, length = kept["numbers"].tolist()
-        smooth, bends, guesses = (GridFeatures(tables, kept[name]) for name in TERMS)
+        smooth, bends, guesses = (grid_features.GridFeatures(tables, kept[name]) for name in TERMS)
         basis = Basis(smooth, bends, guesses, int(classes))
         values, weights = (np.split(kept[name], kept["ends"][:-1]) for name in ("values", "weights"))
         nodes = list(zip(values, weights, strict=True))
@@ -143,7 +142,7 @@ class LogisticFit(SmoothFit):
 def _moved(data: RegressionData, positions: Sequence[FloatArray]) -> list[FloatArray]:
     """Positions of the levels, farther apart where a first fit sees a larger effect."""
     basis = Basis.of(data, positions, 6.0, PILOT_FEATURES)
-    posterior = fit(basis.rows(data), turns=8)
+    posterior = grouped_logistic.fit(basis.rows(data), turns=8)
     effects = basis.smooth.effects(posterior.mean[1 : basis.first_level], data.severities)
     own = np.split(posterior.mean[basis.first_level : basis.first_class], np.cumsum(data.space.shape)[:-1])
     return [_spaced(at, effect + extra) for at, effect, extra in zip(positions, effects, own, strict=True)]
@@ -158,14 +157,14 @@ def _spaced(at: FloatArray, effect: FloatArray) -> FloatArray:
 
 def _best_length(data: RegressionData, positions: Sequence[FloatArray]) -> tuple[float, FloatArray]:
     """The length with the most evidence, from the middle as long as it rises, and the prior variances there."""
-    found: dict[int, LogisticPosterior] = {}
+    found: dict[int, grouped_logistic.LogisticPosterior] = {}
 
     def evidence(at: int) -> float:
         if not 0 <= at < len(LENGTHS):
             return -math.inf
         if at not in found:
             rows = Basis.of(data, positions, LENGTHS[at], PILOT_FEATURES).rows(data)
-            found[at] = fit(rows, turns=10)
+            found[at] = grouped_logistic.fit(rows, turns=10)
         return found[at].evidence
 
     at = LENGTHS.index(6.0)

@@ -111,7 +111,7 @@ class Table {
   renderSaid() {
     const prediction = this.current?.prediction ?? null;
     at("said").hidden = prediction === null;
-    at("said").replaceChildren("The model says ", make("b", {dir: "auto"}, prediction ?? ""));
+    at("said").replaceChildren("The model says ", make("b", {dir: "auto"}, prediction ?? ""), ". The report tells that you saw this.");
   }
 
   renderLast() {

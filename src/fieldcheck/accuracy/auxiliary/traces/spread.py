@@ -11,7 +11,7 @@ from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.accuracy.auxiliary.traces.by_class import listed, missing_classes, orphans_note
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.distance.density import Ellipsoid
+from fieldcheck.numerics.distance import density
 
 
 def check_scope(name: str, scope: str, *, flat: float) -> None:
@@ -22,7 +22,9 @@ def check_scope(name: str, scope: str, *, flat: float) -> None:
         raise DesignError(f"{name}: flat is {flat:g}", rule="a variance above 0", hint=f"{name}:flat=1e-5")
 
 
-def shape_notes(name: str, shapes: Mapping[int, Ellipsoid], reference: Trace, *, whole: bool) -> tuple[str, ...]:
+def shape_notes(
+    name: str, shapes: Mapping[int, density.Ellipsoid], reference: Trace, *, whole: bool
+) -> tuple[str, ...]:
     """Neurons that were left out, and classes that have no shape."""
     empty = [code for code, shape in shapes.items() if not shape.dimension]
     notes = _flat(name, shapes, whole=whole) + _determined(name, shapes, whole=whole)
@@ -32,7 +34,7 @@ def shape_notes(name: str, shapes: Mapping[int, Ellipsoid], reference: Trace, *,
     return notes if whole else notes + orphans_note(name, missing_classes(reference), why="the reference lacks")
 
 
-def _flat(name: str, shapes: Mapping[int, Ellipsoid], *, whole: bool) -> tuple[str, ...]:
+def _flat(name: str, shapes: Mapping[int, density.Ellipsoid], *, whole: bool) -> tuple[str, ...]:
     counts = [shape.flat for shape in shapes.values()]
     if not any(counts):
         return ()
@@ -41,7 +43,7 @@ def _flat(name: str, shapes: Mapping[int, Ellipsoid], *, whole: bool) -> tuple[s
     return (f"{name}: {many} of {neurons:,} neurons hardly vary and were dropped" + ("" if whole else ", by class"),)
 
 
-def _determined(name: str, shapes: Mapping[int, Ellipsoid], *, whole: bool) -> tuple[str, ...]:
+def _determined(name: str, shapes: Mapping[int, density.Ellipsoid], *, whole: bool) -> tuple[str, ...]:
     found = {code: shape.determined for code, shape in shapes.items() if shape.determined}
     if not found:
         return ()

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.regression.grid_features import GridFeatures, rbf_features
-from fieldcheck.numerics.regression.grouped_logistic import RegressionRows
+from fieldcheck.numerics.regression import grid_features, grouped_logistic
 from fieldcheck.tomography.surrogates.regression.data import MOST_CLASSES, RegressionData
 
 
@@ -22,9 +21,9 @@ class Basis:
         Number of classes; 0 where there is one only.
     """
 
-    smooth: GridFeatures
-    bends: GridFeatures
-    guesses: GridFeatures
+    smooth: grid_features.GridFeatures
+    bends: grid_features.GridFeatures
+    guesses: grid_features.GridFeatures
     classes: int
 
     @classmethod
@@ -36,7 +35,9 @@ class Basis:
             _affordable(classes, second_degree, 1 + 2 * axes, 1 + axes),
             _affordable(classes, 1 + axes) if data.guess and classes > 1 else 0,
         )
-        smooth, bends, guesses = (rbf_features(positions, lengths=[length] * axes, count=one) for one in counts)
+        smooth, bends, guesses = (
+            grid_features.rbf_features(positions, lengths=[length] * axes, count=one) for one in counts
+        )
         return cls(smooth, bends, guesses, classes if classes > 1 else 0)
 
     @property
@@ -56,14 +57,14 @@ class Basis:
         levels = [np.eye(size)[severities[:, axis]] for axis, size in enumerate(self.smooth.shape)]
         return np.column_stack([np.ones(len(severities)), self.smooth.rows(severities), *levels])
 
-    def rows(self, data: RegressionData) -> RegressionRows:
+    def rows(self, data: RegressionData) -> grouped_logistic.RegressionRows:
         parts = [self.shared(data.severities)]
         if self.classes:
             terms = (self.bends.rows(data.severities), self.guesses.rows(data.severities))
             parts += [_per_class(one, data.classes, self.classes) for one in terms]
         guesses = self.classes * len(self.guesses)
         columns = np.column_stack(parts)
-        return RegressionRows(
+        return grouped_logistic.RegressionRows(
             columns, data.held, data.trials, self.groups(), data.units, data.unit_count, guesses, data.guess
         )
 

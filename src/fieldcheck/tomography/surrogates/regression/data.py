@@ -9,7 +9,7 @@ import numpy as np
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.numerics.regression.grouped_logistic import LogisticPosterior
+from fieldcheck.numerics.regression import grouped_logistic
 from fieldcheck.tomography.surrogates.base import Evidence
 
 SEPARATE = 40_000
@@ -111,7 +111,7 @@ class RegressionData:
             units=None,
         )
 
-    def nodes(self, posterior: LogisticPosterior) -> list[tuple[FloatArray, FloatArray]]:
+    def nodes(self, posterior: grouped_logistic.LogisticPosterior) -> list[tuple[FloatArray, FloatArray]]:
         """Per class, a few values of the input's intercept with their weights."""
         if self.units is None:
             return [(np.zeros(1), np.ones(1))] * len(self.shares)

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics import special
-from fieldcheck.numerics.regression.grid_features import GridFeatures
-from fieldcheck.numerics.regression.grouped_logistic import guessed
+from fieldcheck.numerics.regression import grid_features, grouped_logistic
 from fieldcheck.tomography.surrogates.regression.basis import Basis
 
 CACHE = 65_536
@@ -71,7 +70,7 @@ class MeanOverInputs:
             self._part(
                 code,
                 logits + bends @ self._bend(code) if self.basis.classes else logits,
-                guessed(guesses @ self._guess(code), self.guess),
+                grouped_logistic.guessed(guesses @ self._guess(code), self.guess),
             )
             for code in range(len(self.shares))
         ]
@@ -102,7 +101,7 @@ class MeanOverInputs:
         usual = np.float32(np.log(self.guess / (1 - self.guess)))
         return _sigmoid(self._grid(self.basis.guesses, self._guess(code)) + usual)
 
-    def _grid(self, features: GridFeatures, coefficients: FloatArray) -> npt.NDArray[np.float32]:
+    def _grid(self, features: grid_features.GridFeatures, coefficients: FloatArray) -> npt.NDArray[np.float32]:
         return features.expand(coefficients).astype(np.float32).ravel()
 
     def _shared_grid(self) -> FloatArray:
