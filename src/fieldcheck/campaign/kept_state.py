@@ -13,7 +13,7 @@ from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import Annotation, Draw, ItemFlag, Items, ItemState, Lease, State
 from fieldcheck.core.label import as_record, from_record
 
-FORMAT = 2
+FORMAT = 3
 """Of the text; one of another format is not read, and the events are."""
 
 
@@ -100,4 +100,5 @@ def _item(row: Sequence[Any]) -> ItemState:
 
 
 def _draw(record: dict[str, Any]) -> Draw:
-    return Draw(**{**record, "items": tuple(record["items"]), "warnings": tuple(record["warnings"])})
+    train = None if record["train"] is None else tuple(record["train"])
+    return Draw(**{**record, "items": tuple(record["items"]), "warnings": tuple(record["warnings"]), "train": train})

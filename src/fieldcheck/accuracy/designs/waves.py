@@ -49,6 +49,8 @@ class Waves:
     first
         Size of the first wave of a campaign whose budget is not known: it then goes on by a quarter of its labels at
         a time, and may stop after any wave. Left out, the waves are laid out for the budget.
+    train
+        Share of the labels to train the next version with; the others are kept to judge it.
     """
 
     name: ClassVar[str] = "waves"
@@ -68,10 +70,11 @@ class Waves:
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
+    train: float = 0.0
 
     def __post_init__(self) -> None:
         check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
-        check_between(self.name, low=0, high=1, certain=self.certain)
+        check_between(self.name, low=0, high=1, certain=self.certain, train=self.train)
         check_between(self.name, low=2, high=1_000_000, first=20 if self.first is None else self.first)
         if self.objective not in (known := get_args(Objective)):
             raise DesignError(
@@ -87,6 +90,7 @@ class Waves:
         waves: list[IntArray] = []
         beliefs: list[Belief] = []
         floors: list[float] = []
+        roles: list[BoolArray] = []
         planned = schedule.schedule(budget) if self.first is None else schedule.open_schedule(self.first, budget)
         for number, count in enumerate(planned):
             before = np.concatenate(waves) if waves else np.zeros(0, dtype=np.int64)
@@ -104,17 +108,21 @@ class Waves:
             )
             rule = self.rule(floors[-1])
             missed *= 1 - rule.inclusion(prospect, drawn, count)
-            waves.append(
-                rule.draw(
-                    prospect,
-                    drawn,
-                    count,
-                    choice=stream(seed, "waves", number),
-                    order=stream(seed, "waves", "order", number),
-                )
-            )
+            wave, role = self._draw_one(rule, prospect, drawn, count, seed=seed, number=number)
+            waves.append(wave)
+            roles.append(role)
             drawn[waves[-1]] = True
-        return self._sample(frame, waves, beliefs, floors, complete=len(waves) == len(planned))
+        sample = self._sample(frame, waves, beliefs, floors, complete=len(waves) == len(planned))
+        return replace(sample, train=np.concatenate(roles)) if self.train else sample
+
+    def _draw_one(
+        self, rule: WaveRule, prospect: Prospect, drawn: BoolArray, count: int, *, seed: int, number: int
+    ) -> tuple[IntArray, BoolArray]:
+        choice, order = stream(seed, "waves", number), stream(seed, "waves", "order", number)
+        if self.train:
+            return rule.draw_apart(prospect, drawn, count, train=self.train, choice=choice, order=order)
+        items = rule.draw(prospect, drawn, count, choice=choice, order=order)
+        return items, np.zeros(len(items), dtype=bool)
 
     def floor_for(self, expected: FloatArray, task: Task) -> float:
         """The floor before any label."""
