@@ -96,6 +96,9 @@ class WaveRule:
         train
             Share of the wave to train with.
         """
+        if not train:
+            items = self.draw(prospect, drawn, count, choice=choice, order=order)
+            return items, np.zeros(len(items), dtype=bool)
         inclusion = self.inclusion(prospect, drawn, count)
         first = math.floor(train * count + float(uniforms(choice, 1)[0]))
         part = first / count
