@@ -45,8 +45,12 @@ def check(
 
     Cannot be checked: a file is missing or damaged, or an option is wrong; nothing is decided.
 
+<<<<<<< HEAD
     It is decided when the budget is spent, at 4 % error; after an extension of the budget at .8 %, then .16 %: together
     at most 5 % of campaigns ever make a false claim.
+=======
+    To check again and again until it passes, take --sequential.
+>>>>>>> house
     """
     requirements = requirements_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
     if best is None and not requirements:

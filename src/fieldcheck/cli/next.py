@@ -105,9 +105,15 @@ def _what_next(campaign: Campaign, items: list[str], out: Path, *, settle: bool)
     if progress.leased:
         held = words.counted(progress.leased, "item is", "items are")
         return f"nothing to label now: {held} with others, until labelled or until a lease runs out"
+<<<<<<< HEAD
     waiting = words.counted(progress.open, "item waits", "items wait") + " for another person" if progress.open else ""
     disputed = words.counted(progress.disputed, "item waits", "items wait") if progress.disputed else ""
     settling = (
         f"{disputed} for the lead, because people disagree: fieldcheck next {place} --disputed --out disputed.csv"
     )
     return "nothing to label for you: " + "; ".join(filter(None, (waiting, disputed and settling)))
+=======
+    waiting = words.counted(progress.open + progress.disputed, "item waits", "items wait") + " for another person"
+    said = f", {progress.disputed:,} of them because people disagree" if progress.disputed else ""
+    return f"nothing to label for you: {waiting}{said}"
+>>>>>>> house
