@@ -316,30 +316,36 @@ class Campaign:
             measures.refuse_outcomes({item.id: label})
         return label
 
-    def tell_all(self, annotations: Sequence[Annotation]) -> list[Event]:
+    def tell_all(self, annotations: Sequence[Annotation], *, settle: bool = False) -> list[Event]:
         """Record many labels and skips at once: all of them, or none where one cannot be taken.
 
         What stands already is not recorded again.
+
+        settle
+            They are the lead's word, and count whatever others say.
         """
         checked = [replace(one, by=checked_name(one.by, "the name")) for one in annotations]
-        return self.log.decide(lambda state: self._tell_all(state, checked))
+        return self.log.decide(lambda state: self._tell_all(state, checked, settle=settle))
 
-    def _tell_all(self, state: State, annotations: Sequence[Annotation]) -> list[Event]:
+    def _tell_all(self, state: State, annotations: Sequence[Annotation], *, settle: bool) -> list[Event]:
         self._check_open(state)
         names = dict.fromkeys(state.names)
         events = list[Event]()
         for one in annotations:
             by = spelt(one.by, names)
             names.setdefault(by)
-            events.append(self._event(self._entry(state, one.item), replace(one, by=by)))
+            events.append(self._event(self._entry(state, one.item), replace(one, by=by), settle=settle))
         new = [event for event in events if self._repeated(state.items[event.item], event) is None]
         return self.log.append(new) if new else []
 
-    def _event(self, entry: ItemState, said: Annotation) -> Event:
-        kind: EventKind = "skipped" if said.skipped else "labelled"
-        return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=self._words(entry, said))
+    def _event(self, entry: ItemState, said: Annotation, *, settle: bool) -> Event:
+        kind: EventKind = "settled" if settle else "skipped" if said.skipped else "labelled"
+        words = self._words(entry, said, settle=settle)
+        return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=words)
 
-    def _words(self, entry: ItemState, said: Annotation) -> dict[str, Any]:
+    def _words(self, entry: ItemState, said: Annotation, *, settle: bool) -> dict[str, Any]:
+        if isinstance(said.label, Missing) and settle:
+            return {"label": as_record(said.label), "typed": said.typed}
         if isinstance(said.label, Missing):
             return {"reason": checked_words(said.label.reason, "the reason")}
         typed = said.typed or str(said.label)
@@ -358,6 +364,17 @@ class Campaign:
         """Record that somebody should look at this item again; it changes nothing else."""
         words = {"note": checked_words(note, "the note")}
         return self._record("flagged", item, by, key, lambda entry, by: words)
+
+    def settle(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
+        """Record the lead's word about an item on which people disagree, or which was flagged: it counts from now on.
+
+        A word that says that there is no label (``?``, ``unclear``, ...) settles it as one that nobody can label.
+        """
+        typed = checked_words(str(label), "the label")
+        known = self.state if item in self.state.items else self.refresh()
+        label_read = self.read(self._entry(known, str(item)), typed)
+        words = {"label": as_record(label_read), "typed": typed}
+        return self._record("settled", item, by, key, lambda entry, by: words)
 
     def retract(self, item: str, *, by: str = "", key: str | None = None) -> Event:
         """Undo one's own label or skip; the item is theirs again, to be labelled anew."""
@@ -468,7 +485,8 @@ class Campaign:
         def step(state: State) -> Event:
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
-            if (stored := self.log.keyed(sent)) is not None:
+            # While it is open, the store looks for the key of what is said itself, and gives back what it has.
+            if key and (state.closed or kind not in ABOUT_ITEMS) and (stored := self.log.keyed(sent)) is not None:
                 return same(stored, replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())
@@ -481,8 +499,8 @@ class Campaign:
 
     def _repeated(self, entry: ItemState, event: Event) -> Event | None:
         """The event that says the same already: what stands need not be said again."""
-        before = entry.annotation_of(event.by)
-        if before is None or event.kind not in ("labelled", "skipped"):
+        before = entry.final if event.kind == "settled" else entry.annotation_of(event.by)
+        if before is None or event.kind not in ("labelled", "skipped", "settled"):
             return None
         stored = self.log.numbered(before.number)
         return stored if stored.kind == event.kind and said(stored) == said(event) else None

@@ -47,7 +47,7 @@ def _without_budget(design: Design) -> Design:
     if not getattr(design, "endless", False):
         raise BudgetError(
             f"{design.name} without a budget",
-            rule="only waves can go on until somebody stops",
+            rule="only waves can go on until it is stopped",
             hint="--budget 200, or --design waves",
         )
     return open_ended(design, careful=False)

@@ -233,9 +233,15 @@ class CampaignView:
         return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
     def _failure(self, item: ItemState) -> Failure:
-        label = item.label or item.labels[0].label
-        first = next((one for one in item.labels if one.label == label), item.labels[0])
+        said = (*item.labels, item.final) if item.final is not None else item.labels
+        label = item.label or said[0].label
+        first = next((one for one in said if one.label == label), said[0])
         return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
+
+    def unsettled(self) -> list[str]:
+        """Items that wait for the lead's word: people disagree about them, or flagged them."""
+        items = self._log.refresh().items.values()
+        return [item.id for item in items if item.standing == "disputed" or item.flags]
 
     def nonresponse(self, *, level: float = 0.95) -> Nonresponse | None:
         """What the items that have no label to count may do to the estimate; None where there are none."""

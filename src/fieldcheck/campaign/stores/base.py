@@ -16,6 +16,7 @@ EventKind = Literal[
     "skipped",
     "flagged",
     "retracted",
+    "settled",
     "declared",
     "moved",
     "invited",
