@@ -44,8 +44,7 @@ def plan(
     known = None if labels is None else _labelled(labels, pool)
     names = options.split_list(designs)
     found = make_plan(items, budget=budget, half_width=half_width, designs=names, level=level, labelled=known)
-    for note in items.notes:
-        tell(f"note: {note}")
+    options.tell_notes(items)
     if as_json:
         show_json(found.to_dict())
     else:

@@ -96,8 +96,7 @@ def simulate(
             activations=options.load_activations(activations),
         )
         result = result if metric is None else result.as_metric(metric)
-    for note in items.notes:
-        tell(f"note: {note}")
+    options.tell_notes(items)
     _show(result, as_json=as_json)
     if html is not None:
         report.write_text(html, _page(result))
