@@ -39,6 +39,9 @@ def import_(
     last_wins: Annotated[
         bool, typer.Option("--last-wins", help="Two different labels of one person for an item: take the later line.")
     ] = False,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="They are the lead's word: what they say counts, whatever others said.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be taken.")] = False,
     new_classes: options.NewClasses = None,
     encoding: options.Encoding = None,
@@ -60,7 +63,7 @@ def import_(
     with campaigns.open_campaign(storage, pool, new_classes=new_classes or ()) as campaign:
         if campaign.refresh().closed:
             raise LabelError("this campaign is closed", rule="nothing is taken any more", hint="start another")
-        found = intake.prepare(campaign, read_lines(file, encoding=encoding), by=by, last_wins=last_wins)
+        found = intake.prepare(campaign, read_lines(file, encoding=encoding), by=by, last_wins=last_wins, settle=settle)
         refused = found.faulty > 0 and not good_lines
         if not (refused or dry_run):
             intake.take(campaign, found)

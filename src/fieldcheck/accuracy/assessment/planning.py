@@ -204,7 +204,7 @@ def plan(
         is narrower. Budgets are labels in all, these included. Regression needs them: nothing is known about the
         scale of errors before the first label.
     """
-    pool = sources.load_pool(pool)
+    pool = sources.load(pool)
     _check(pool, budget, half_width, labelled)
     chosen, notes = _usable([build_design(one) for one in designs or _forecastable()], pool)
     outlook = Outlook.of(pool, labelled)
