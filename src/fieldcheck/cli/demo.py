@@ -14,7 +14,7 @@ from fieldcheck import bench as comparison
 from fieldcheck import report, sources
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.assessment.simulate import assess
+from fieldcheck.accuracy.assessment.simulate import simulate
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_estimate, show_table, tell
@@ -76,7 +76,7 @@ def _make_folder(out: Path) -> None:
 
 
 def _campaign(field: DigitsField, design: str, seed: int) -> Estimate:
-    return assess(field.pool, design, budget=BUDGET, seed=seed, activations=field.activations)
+    return simulate(field.pool, design, budget=BUDGET, seed=seed, activations=field.activations)
 
 
 def _comparison(result: comparison.Result) -> Table:

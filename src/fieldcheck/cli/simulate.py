@@ -11,8 +11,8 @@ from rich.markup import escape
 
 from fieldcheck import report
 from fieldcheck.accuracy.assessment import stopping
-from fieldcheck.accuracy.assessment.simulate import assess as played
-from fieldcheck.accuracy.assessment.simulate import assess_until
+from fieldcheck.accuracy.assessment.simulate import simulate as played
+from fieldcheck.accuracy.assessment.simulate import simulate_until
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
 from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, show_statement, tell
@@ -72,7 +72,7 @@ def simulate(
         return
     result: Estimate | Stop
     if rule is not None:
-        result = assess_until(
+        result = simulate_until(
             items,
             rule,
             design,
