@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from fieldcheck import bench
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 Floats = npt.NDArray[np.float64]
 OURS = ("srs", "ssrs", "waves")
@@ -143,7 +143,7 @@ def installed() -> dict[str, Rival]:
 
 
 def field_of(path: Path) -> Field:
-    pool = load_pool(path)
+    pool = load(path)
     assert pool.failed is not None
     return Field(path.stem, pool.failed.astype(np.float64), derived.frame(pool, ["confidence"]).chi("confidence"))
 

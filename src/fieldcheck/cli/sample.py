@@ -77,6 +77,8 @@ def sample(
         new_classes=new_classes or (),
     )
     with campaign:
+        if show_predictions:
+            campaign.show_predictions()
         sheet.write_sheet(campaign, out, predictions=show_predictions)
         _show(campaign, pool, out, as_json=as_json)
 
