@@ -19,17 +19,22 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from pages import Floats, Part, Run, main, table
+from pages import DOCS, Floats, Part, Run, main, table
 
 sys.path.append(str(Path(__file__).resolve().parent / "testifai"))
+import pictures
+import question_pairs
 import subjects
+from sklearn.ensemble import RandomForestRegressor
 
 from fieldcheck.bench.tomography import bench, queries
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.answers.run import measure
+from fieldcheck.tomography.perturbations import family
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import low_orders
+from fieldcheck.tomography.quality.map import measure_quality
 from fieldcheck.tomography.runs import stopping
 from fieldcheck.tomography.setup.space_file import read_recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
@@ -51,9 +56,10 @@ class Task:
 
 
 TASKS = {
-    "digits": Task("MNIST", "LeNet-5", 10_000, 0.984, {3: 1_000, 4: 400}, "LeNet-5"),
+    "digits": Task("MNIST", "LeNet-5", 10_000, 0.984, {3: 1_000, 4: 200}, "LeNet-5"),
     "photos": Task("CIFAR-10", "WRN-28-10", 10_000, 0.947, {3: 1_000}, "residual network of 8 layers"),
-    "signs": Task("GTSRB", "CNN-SE", 12_630, 0.976, {3: 1_000, 4: 400}, "CNN of 5 layers"),
+    "pairs": Task("QQP", "RoBERTa", 1_000, 0.912, {3: 300}, "MiniLM, linear head"),
+    "signs": Task("GTSRB", "CNN-SE", 12_630, 0.976, {3: 1_000, 4: 200}, "CNN of 5 layers"),
 }
 SMALL = 2_700
 """Inferences of the default way in three dimensions: 12.5 for every test."""
@@ -78,6 +84,8 @@ def folder(run: Run) -> Path:
 @cache
 def subject(run: Run, name: str, axes: int, inputs: int) -> Subject:
     """The model of a task with the first perturbations of its space file."""
+    if name == "pairs":
+        return question_pairs.subject(run.data, axes, inputs)
     place = subjects.prepared(run.data, folder(run), name, short=run.short)
     recipe = read_recipe(place)
     assert recipe.space is not None
@@ -166,7 +174,9 @@ def table_1(run: Run) -> str:
     return table(heads, rows)
 
 
-def axes_of(name: str) -> tuple[str, ...]:
+def axes_of(name: str) -> Sequence[str]:
+    if name == "pairs":
+        return family("text")
     space = read_recipe(subjects.HERE / f"{name}.toml").space
     assert space is not None
     return space.names
@@ -336,16 +346,85 @@ def _seconds(run: Run, name: str) -> tuple[float, float, int]:
     return perturbing, inferring, known.space.size * known.inputs
 
 
+SHOWN = {3: "Q3", 8: "Q8", 12: "Q12"}
+"""Queries of figure 5; the last is the whole space, as in figure 1."""
+
+
+def figures_1_and_5(run: Run) -> str:
+    """Voxels of Q3, Q8 and Q12, predicted the published way, as files; mean robustness beside them."""
+    rows = []
+    for name in names(run):
+        known = truth(run, name)
+        predicted = fitted(known, low(known)).predict(every(known.space))[0]
+        regions = list(queries(known.space))
+        cells = []
+        for number, query in SHOWN.items():
+            path = drawings(run) / f"voxels_{name}_{query}.svg"
+            path.write_text(pictures.voxels(known.space, predicted, regions[number - 1]), encoding="utf-8")
+            cells.append(f"[{predicted[regions[number - 1]].mean():.2f}](../figures/icse26/{path.name})")
+        rows.append([name, *cells])
+    return table(["task", *SHOWN.values()], rows)
+
+
+def drawings(run: Run) -> Path:
+    place = folder(run) if run.short else DOCS.parent / "figures" / "icse26"
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def figures_9_and_10(run: Run) -> str:
+    """Quality in four dimensions: mean absolute error of the published way and of ours, of the range of the scores."""
+    rows = []
+    for name in names(run, 4):
+        executor = subject(run, name, 4, 40 if run.short else 200).executor
+        assert executor is not None
+        many, few = (measure_quality(executor, tests=count) for count in ((180, 40) if run.short else (300, 150)))
+        severities, orders = executor.space.severities(many.tests), executor.space.orders(many.tests)
+        forest = RandomForestRegressor(100, bootstrap=False, random_state=0)
+        forest.fit(severities[orders <= 2], many.measured[orders <= 2])
+        unseen = (orders > 2) & ~np.isin(many.tests, few.tests)
+        span = float(np.ptp(many.measured))
+        found = [forest.predict(severities), few.predicted[many.tests]]
+        errors = [np.abs(one - many.measured)[unseen].mean() / span for one in found]
+        sums = severities.sum(axis=1)
+        by_sum = [many.measured[sums == total].mean() / span for total in (1, 5, 10, 15)]
+        rows.append([name, many.score, *(f"{one:.3f}" for one in errors), *(f"{one:.2f}" for one in by_sum)])
+    heads = ["task", "score", "error, published way", "error, ours", *(f"sum {total}" for total in (1, 5, 10, 15))]
+    return table(heads, rows)
+
+
+def figure_11(run: Run) -> str:
+    """One image under tests whose severities have the sum ten, as a file each."""
+    rows = []
+    for name in names(run, 4):
+        executor = subject(run, name, 4, 40 if run.short else 200).executor
+        assert executor is not None
+        tests = executor.space.numbers(np.array(TEN))
+        batch, which = executor.perturbed(tests, np.full(len(tests), 3))
+        path = drawings(run) / f"examples_{name}.svg"
+        words = ["".join(map(str, one)) for one in TEN]
+        path.write_text(pictures.strip([batch[at] for at in which], words), encoding="utf-8")
+        rows.append([name, f"[{len(tests)} images](../figures/icse26/{path.name})"])
+    return table(["task", "file"], rows)
+
+
+TEN = ((0, 0, 0, 0), (5, 5, 0, 0), (0, 0, 5, 5), (5, 0, 5, 0), (4, 3, 3, 0), (1, 1, 3, 5), (3, 3, 2, 2))
+"""Severities of the images: clean, and with a sum of ten."""
+
+
 PARTS: dict[str, Part] = {
     "table-1": table_1,
     "table-2": table_2,
     "comparison": comparison,
+    "figures-1-5": figures_1_and_5,
     "figure-2": figure_2,
     "figure-3": figure_3,
     "figure-4": figure_4,
     "figure-6": figure_6,
     "figures-7-8": figures_7_and_8,
     "section-5-4": section_5_4,
+    "figures-9-10": figures_9_and_10,
+    "figure-11": figure_11,
 }
 
 if __name__ == "__main__":
