@@ -14,7 +14,7 @@ from fieldcheck.accuracy.assessment.requirement import decide, decision_of, too_
 from fieldcheck.campaign import stores
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.show import say, show_json, tell
+from fieldcheck.cli.show import say_lines, show_json, tell
 from fieldcheck.core.errors import FieldcheckError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.requirement import EXIT_CODES, Decided, Decision, Requirement, worst
@@ -101,7 +101,7 @@ def _say(outcome: str, sentence: str, *, as_json: bool) -> None:
     if as_json:
         show_json({"decision": outcome, "sentence": sentence})
     else:
-        say(f"{outcome.upper()}: {sentence}")
+        say_lines(f"{outcome.upper()}: {sentence}")
 
 
 def _estimate(campaign: Campaign, level: float) -> Estimate:
@@ -150,7 +150,7 @@ def _show(decisions: Sequence[Decision], storage: str, *, junit: Path | None, as
         show_json({"decision": worst(decisions), "checks": [one.to_dict() for one in decisions]})
     else:
         for one in decisions:
-            say(one.sentence())
+            say_lines(one.sentence())
     if junit is not None:
         report.write_text(junit, report.junit_xml(_suite(storage), decisions))
         tell(f"JUnit: {junit}")

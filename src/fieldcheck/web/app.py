@@ -24,7 +24,10 @@ from fieldcheck.web.sign_in import Person, SignIn
 from fieldcheck.web.snapshot import desk_json
 from fieldcheck.web.watch import Watch
 
-Q, T = TypeVar("Q"), TypeVar("T")
+Q = TypeVar("Q")
+
+
+T = TypeVar("T")
 
 
 LOOK = 0.25
