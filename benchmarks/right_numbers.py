@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from accurate_pools import POOLS, pool
+from accurate_pools import POOLS, TESTED, pool
 from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import registry
@@ -55,6 +55,7 @@ class Cell:
     budget: int
     objective: str
     campaigns: int
+    first: int = 0
 
 
 def main() -> None:
@@ -96,7 +97,7 @@ def measured(cell: Cell) -> tuple[str | int | float, ...]:
     truth, budget = float(losses.mean()), cell.budget
     design = registry.build(f"waves:objective={cell.objective}", auxiliary="+".join(frame.auxiliary))
     values, failures, bounds = [], 0, []
-    for seed in range(cell.campaigns):
+    for seed in range(cell.first, cell.first + cell.campaigns):
         sample = design.draw(frame, losses, budget=budget, seed=seed)
         drawn = losses[sample.items]
         fit = Fit.of(Labelled(sample, drawn, drawn > 0))
@@ -134,7 +135,7 @@ def conditioned(name: str, condition: str) -> tuple[Frame, FloatArray]:
 
 
 def loaded(name: str) -> tuple[Frame, FloatArray]:
-    if name in POOLS:
+    if name in POOLS or name in TESTED:
         arrays = pool(name)
         doubt = 1 - arrays["confidence"].astype(np.float64)
         frame = Frame(len(doubt), auxiliary={"confidence": doubt}, predictions=arrays["predicted"].astype(np.int64))

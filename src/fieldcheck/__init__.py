@@ -24,7 +24,7 @@ from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.sources import load, save
-from fieldcheck.sources.pools.arrays import from_arrays, from_pandas
+from fieldcheck.sources.pools.arrays import from_arrays
 
 __all__ = [
     "BudgetError",
@@ -45,7 +45,6 @@ __all__ = [
     "estimate",
     "estimators",
     "from_arrays",
-    "from_pandas",
     "load",
     "plan",
     "predict",

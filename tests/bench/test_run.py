@@ -27,7 +27,7 @@ from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.result import CellResult
 from fieldcheck.bench.rows import Row
 from fieldcheck.core.errors import BenchError, DesignError, FieldcheckError
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 from .subjects import write_subject
 
@@ -58,7 +58,7 @@ def numbers_of(one: CellResult) -> dict[str, object]:
 def test_rows_are_what_numpy_says(plan):
     result = run(plan)
     for one, row in zip(result.cells, result.rows(), strict=True):
-        field = Field.of(load_pool(plan.sources()[row["subject"]]))
+        field = Field.of(load(plan.sources()[row["subject"]]))
         errors = one.values - (1 - field.losses).mean()
         assert row["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
         assert row["rmedse"] == pytest.approx(np.sqrt(np.median(errors**2)))
@@ -88,7 +88,7 @@ def test_srs_has_one_row_with_none(plan):
 
 def test_each_repetition_is_the_campaign_of_its_seed(plan):
     one = run(plan).cells[0]
-    field = Field.of(load_pool(plan.sources()[one.cell.subject]))
+    field = Field.of(load(plan.sources()[one.cell.subject]))
     seeds = plan.seeds()
     outcomes = [simulate(field, build_design("srs"), budget=20, seed=seed) for seed in seeds]
     assert [outcome.value for outcome in outcomes] == one.values.tolist()
@@ -132,12 +132,12 @@ def test_interrupted_while_its_processes_start_it_ends_them_and_no_others(plan, 
 
 
 def test_pools_in_memory_are_as_good_as_files(plan):
-    pools = replace(plan, subjects=[load_pool(path) for path in plan.subjects])
+    pools = replace(plan, subjects=[load(path) for path in plan.subjects])
     assert numbers(run(pools, jobs=2)) == numbers(run(plan))
 
 
 def test_an_error_in_a_worker_reaches_the_user(plan, tmp_path):
-    pools = [load_pool(path) for path in plan.subjects]
+    pools = [load(path) for path in plan.subjects]
     (tmp_path / "gone.npy").write_bytes(b"not an array")
     with pytest.raises(BenchError, match="activations of 'one'"):
         run(replace(plan, subjects=pools, activations={"one": tmp_path / "gone.npy"}), jobs=2)

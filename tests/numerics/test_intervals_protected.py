@@ -16,10 +16,13 @@ from fieldcheck.numerics.intervals.exact import hypergeometric
 from fieldcheck.numerics.intervals.protected import MeanEvidence, protected, protected_loss, trusting, trusting_loss
 
 
-def found(**changes: float) -> MeanEvidence:
-    """Four failures in 100 labels of 5,000 items."""
-    usual = MeanEvidence(0.02, 1e-4, 1.2e-4, least=0.01, typical=0.04, failures=4, labels=100, population=5000)
-    return replace(usual, **changes)  # type: ignore[arg-type]
+def found(*, least: float = 0.01, **changes: float) -> MeanEvidence:
+    """Four failures in 100 labels of 5,000 items, all drawn equally often."""
+    usual = MeanEvidence(
+        0.02, 1e-4, 1.2e-4, np.full(5000, least), typical=0.04, failures=4, labels=100, population=5000
+    )
+    usual = replace(usual, **changes)  # type: ignore[arg-type]
+    return replace(usual, least=np.full(usual.population, least))
 
 
 def quantile(q: float, mean: float, variance: float) -> float:
@@ -45,6 +48,23 @@ def test_strict_allows_for_a_whole_failure() -> None:
     assert protected(found(), level=0.95, strict=True)[1] == pytest.approx(
         quantile(0.975, 0.02 + w, f * 1e-4 + w**2), rel=1e-8
     )
+
+
+@pytest.mark.parametrize("value", [0.0, 0.02])
+def test_hidden_failures_need_room(value: float) -> None:
+    """The bound by hand, where every tenth item was drawn a fifth as often: the crossing, found on a grid."""
+    rates = np.sort(np.where(np.arange(5000) % 10, 0.01, 0.002))
+    least = np.cumsum(rates) / np.arange(1, 5001)
+    at = replace(found(value=value, failures=200 * value, seen=value / 200), least=least)
+    f = (student.ppf(0.975, 94) / 1.959963985) ** 2
+
+    def bound(hidden: int) -> float:
+        w = 0.75 / (5000 * least[hidden - 1])
+        return quantile(0.975, value + w, f * value / 200 + w**2)
+
+    first = next(k for k in range(1, 5001) if bound(k) <= value + k / 5000)
+    assert protected(at, level=0.95)[1] == pytest.approx(value + first / 5000, abs=2 / 5000)
+    assert protected(at, level=0.95)[1] < bound(1)
 
 
 @pytest.mark.parametrize("labels", [10, 50, 200, 800])

@@ -14,8 +14,10 @@ from fieldcheck.cli.demo import demo
 from fieldcheck.cli.designs import designs
 from fieldcheck.cli.estimate import estimate
 from fieldcheck.cli.exit_codes import Check
+from fieldcheck.cli.extend import extend
 from fieldcheck.cli.failures import failures
 from fieldcheck.cli.import_ import import_
+from fieldcheck.cli.inspect import inspect
 from fieldcheck.cli.label import label
 from fieldcheck.cli.next import next_
 from fieldcheck.cli.plan import plan
@@ -43,8 +45,8 @@ app = typer.Typer(
 
 
 for verb in (
-    *(demo, predict, auxiliary, designs, plan, simulate, sample, estimate),
-    *(start, next_, import_, label, status, backup, verify, failures, report, check),
+    *(demo, inspect, predict, auxiliary, designs, plan, simulate, sample, estimate),
+    *(start, next_, import_, label, status, extend, backup, verify, failures, report, check),
     *(bench, recommend),
 ):
     job = verb if verb in (demo, designs) else reads_files(verb)

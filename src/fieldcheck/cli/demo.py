@@ -82,7 +82,7 @@ def _campaign(field: DigitsField, design: str, seed: int) -> Estimate:
 def _comparison(result: comparison.Result) -> Table:
     """The techniques beside each other, best first."""
     rows = [row for row in result.rows() if row["budget"] == BUDGET]
-    baseline = next(row["rmse"] for row in rows if row["design"] == "srs")
+    baseline = next(row["rmse"] for row in rows if row["design"] == designs.reference.name)
     cells = tuple(
         (
             row["design"],

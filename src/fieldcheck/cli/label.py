@@ -20,7 +20,8 @@ def label(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8765,
     invite: Annotated[
-        str, typer.Option(metavar="NAME,NAME", help="Print a link for each person: whoever has it labels in that name.")
+        str,
+        typer.Option(metavar="NAME,NAME", help="Print a link for each person: its labels are in that name."),
     ] = "",
     revoke: Annotated[
         str, typer.Option(metavar="NAME,NAME", help="End these people's links, and leave. Their labels stay.")

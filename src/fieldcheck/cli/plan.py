@@ -27,7 +27,9 @@ def plan(
             "--labels", metavar="FILE", help="A file of `fieldcheck sample`, partly filled in, to start from."
         ),
     ] = None,
-    designs: Annotated[str, typer.Option("--designs", "-d", help="Techniques, between commas.")] = "srs,ssrs,waves",
+    designs: Annotated[
+        str, typer.Option("--designs", "-d", help="Techniques, between commas; by default all that can be forecast.")
+    ] = "",
     level: options.Level = 0.95,
     columns: options.Columns = None,
     task: options.TaskName = None,

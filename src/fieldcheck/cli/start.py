@@ -60,7 +60,8 @@ def start(
     ] = 1,
     new_classes: options.NewClasses = None,
     lease_minutes: Annotated[
-        float, typer.Option(help="For so long an item is kept for whoever asked; for work with files, think of days.")
+        float,
+        typer.Option(help="For so long an item is kept for the one who asked; for work with files, think of days."),
     ] = 10,
     loss: options.LossName = "squared",
     threshold: options.Threshold = None,

@@ -25,8 +25,6 @@ from fieldcheck.web.snapshot import desk_json
 from fieldcheck.web.watch import Watch
 
 Q = TypeVar("Q")
-
-
 T = TypeVar("T")
 
 

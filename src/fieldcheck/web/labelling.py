@@ -67,12 +67,16 @@ class Labelling:
         return {**content_json(self.content(position), position), **said}
 
     def _nothing(self) -> dict[str, Any]:
-        """Why there is nothing to label; ``others``: what is left waits for people who have not said anything yet."""
+        """Why there is nothing to label.
+
+        ``others``: what is left waits for people who have not said anything about it yet; ``settling``: for the lead.
+        """
         left = self.campaign.view.left()
         if left.closed or left.complete:
             return {"why": "closed" if left.closed else "done"}
-        why = "waiting" if left.leased else "others"
-        return {"why": why, "left": left.items, "disputed": left.disputed}
+        waiting = left.items - left.disputed
+        why = "settling" if not waiting else "waiting" if left.leased else "others"
+        return {"why": why, "left": waiting, "disputed": left.disputed}
 
     def _prediction(self, position: int) -> str | None:
         said = self.campaign.view.prediction_of(position)

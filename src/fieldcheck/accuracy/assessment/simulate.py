@@ -47,7 +47,7 @@ def assess(
     activations: npt.NDArray[Any] | None = None,
 ) -> Estimate:
     """Simulate one campaign on a pool whose truth is known, and show the estimate beside the truth."""
-    pool = sources.load_pool(pool)
+    pool = sources.load(pool)
     pool.check_budget(budget)
     chosen = build_design(design, auxiliary)
     names = auxiliary_names(chosen, pool)
@@ -137,7 +137,7 @@ def assess_until(
     threshold
         Regression: an absolute error over this counts as a failure found.
     """
-    pool = sources.load_pool(pool)
+    pool = sources.load(pool)
     if isinstance(rule, HalfWidth) and pool.task == "classification" and rule.target >= 0.5:
         raise FieldcheckError(
             f"a half-width of {rule.target:g} for an accuracy",

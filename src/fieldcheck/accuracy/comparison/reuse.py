@@ -172,7 +172,7 @@ def reuse(
         Further labels, as a share of the old ones.
     """
     require_unseen(labels_unseen)
-    pool = sources.load_pool(new) if old_pool is None else aligned(old_pool, sources.load_pool(new))
+    pool = sources.load(new) if old_pool is None else aligned(old_pool, sources.load(new))
     truth = pool.losses()
     items = old.sample.items
     carried = Carried(items, truth[items], old_chances(old))

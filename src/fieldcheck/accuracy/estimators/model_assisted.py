@@ -89,7 +89,14 @@ class Fit:
 
     @property
     def value(self) -> float:
-        return self.found.value
+        """The calibrated estimate; of losses without a limit the audit form, where there is one.
+
+        An item whose loss turns out large raises its own chance in later waves, which weighs it down: with losses
+        without a limit that is a bias of a tenth to a fifth of the error of a random sample.
+        """
+        if self.model.family == "bernoulli" or math.isnan(self.audit):
+            return self.found.value
+        return max(self.audit, float(self.labelled.losses.sum()) / len(self.chance))
 
     @property
     def expected(self) -> FloatArray:
@@ -119,7 +126,7 @@ class Fit:
             self.value,
             self.seen,
             self.foreseen,
-            least=assisted.hit_rate(float(self.chance.min())),
+            least=assisted.sparsest_rates(self.chance),
             typical=self.found.rate,
             failures=float(self.labelled.losses.sum()),
             labels=self.labels,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol, TextIO
+from typing import ClassVar, Protocol, TextIO, runtime_checkable
 
 from fieldcheck.campaign.items import Content
 
@@ -112,6 +112,7 @@ class ToLabel:
         return {f"{name} (item)" if name.strip().lower() in OURS else name: value for name, value in self.content.pairs}
 
 
+@runtime_checkable
 class LabelFormat(Protocol):
     """A kind of file that items go out in, and labels come back in."""
 

@@ -37,8 +37,11 @@ def question_of(settings: Settings, pool: Pool, file: Path | None) -> Question:
         That the campaign is kept in: other pools, and an earlier campaign, may lie beside it.
     """
     if settings.question == ComparisonQuestion.name:
-        rivals = [sources.load(_found(other, file), **settings.pool_options) for other in settings.others]
-        return ComparisonQuestion((pool, *rivals), settings.budget, settings.seed)
+        rivals = [
+            sources.load(_found(other, file), **{**settings.pool_options, "columns": other.columns})
+            for other in settings.others
+        ]
+        return ComparisonQuestion.of(settings, (pool, *rivals))
     if settings.question == ReuseQuestion.name:
         (other,) = settings.others
         old, evidence, _ = earlier(_found(other, file), number=other.number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -44,6 +44,10 @@ class AccuracyQuestion:
     @property
     def pools(self) -> tuple[Pool, ...]:
         return (self.pool,)
+
+    def extended(self, settings: Settings) -> AccuracyQuestion:
+        self.pool.check_budget(settings.most)
+        return replace(self, design=settings.build(), settings=settings)
 
     def digest(self) -> str:
         """Of items, predictions and the auxiliary variables that the design looks at."""
@@ -89,4 +93,5 @@ class AccuracyQuestion:
             ids=evidence.ids,
             predictions=None if self.pool.predictions is None else self.pool.predictions_at(positions),
             labels=evidence.labels,
+            in_work=evidence.in_work,
         )

@@ -16,9 +16,10 @@ from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.accuracy import AccuracyQuestion
 from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.campaign.settings import Settings
 from fieldcheck.core import measures, words
 from fieldcheck.core.draws import WaveDraws
-from fieldcheck.core.errors import SampleError
+from fieldcheck.core.errors import CampaignError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.pool.pool import Pool
@@ -76,6 +77,13 @@ class ReuseQuestion:
     def count(self) -> int:
         """Further labels."""
         return round(reuse.TOP_UP * len(self.carried.items)) if self.budget is None else self.budget
+
+    def extended(self, settings: Settings) -> ReuseQuestion:
+        raise CampaignError(
+            "the top-up of a campaign with re-used labels",
+            rule="it is one wave, drawn for its budget",
+            hint="fieldcheck start NEW --reuse OLD with a larger --budget; labels of the same items can be imported",
+        )
 
     def digest(self) -> str:
         """Of the items and predictions of the new version, and the labels that are re-used."""

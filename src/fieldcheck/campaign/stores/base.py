@@ -16,10 +16,12 @@ EventKind = Literal[
     "skipped",
     "flagged",
     "retracted",
+    "settled",
     "declared",
     "moved",
     "invited",
     "shown",
+    "extended",
     "closed",
 ]
 

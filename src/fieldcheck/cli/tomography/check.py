@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck.cli import options
+from fieldcheck.cli.exit_codes import leave
 from fieldcheck.cli.show import say, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, working
 from fieldcheck.cli.tomography.query import show_answer
@@ -23,6 +24,7 @@ def check(
     profile: ProfileFile = None,
     surrogate: SurrogateName = None,
     level: options.Level = 0.95,
+    undecided_exit: options.UndecidedExit = 2,
     as_json: options.AsJson = False,
 ) -> None:
     """Hold a region against a requirement. Exit code 0: passed, 1: failed, 2: undecided, 3: cannot be checked.
@@ -40,4 +42,4 @@ def check(
     else:
         say(decision.sentence())
         show_answer(answer)
-    raise typer.Exit(decision.exit_code)
+    leave(decision.word, undecided_exit)

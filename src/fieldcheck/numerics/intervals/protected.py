@@ -4,19 +4,29 @@ Both bounds are quantiles of the beta distribution with the mean and variance of
 one failure that no label showed: the *protected* one for a failure where labels are sparsest, the narrower one, right
 if the risk model is, for one where failures are expected. That they cover is a result of simulation
 (benchmarks/results/right_numbers.md), not a theorem.
+
+Where labels are sparsest depends on how many failures hide: a tenth of the pool does not fit into the hundred items
+with the smallest chances. The upper bound is the one that agrees with itself: what it leaves for hidden failures is
+the part of the pool whose mean chance it was made with.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+import numpy.typing as npt
+
 from fieldcheck.numerics.intervals.moments import WORST, beta_quantile
 from fieldcheck.numerics.intervals.wilson import critical, log_bounds, normal_quantile
+
+FloatArray = npt.NDArray[np.float64]
+
 
 Bounds = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeanEvidence:
     """What the labels say about a failure rate, or another mean loss.
 
@@ -26,7 +36,8 @@ class MeanEvidence:
         Its variance as the labels show it, and as the risk model expects it.
     least, typical
         How densely labels were drawn where they are sparsest, and where failures are expected: the chance that such an
-        item has a label is ``1 - exp(-rate)``.
+        item has a label is ``1 - exp(-rate)``. ``least`` has one value per item of the population: the mean rate over
+        the one, two, three, ... items with the smallest ones.
     failures, labels, population
         Counts; failures may be a sum of losses between 0 and 1.
     """
@@ -34,7 +45,7 @@ class MeanEvidence:
     value: float
     seen: float
     foreseen: float
-    least: float
+    least: FloatArray
     typical: float
     failures: float
     labels: int
@@ -50,8 +61,7 @@ def protected(found: MeanEvidence, *, level: float, strict: bool = False) -> Bou
         Allow for a whole failure that no label showed, which is exact without failures, not for three quarters.
     """
     share = 1.0 if strict else WORST
-    low, high = _lower(found, level, share), _upper(found, found.seen, found.least, level=level, share=share)
-    return _possible(found, low, high)
+    return _possible(found, _lower(found, level, share), _hidden_upper(found, level=level, share=share))
 
 
 def trusting(found: MeanEvidence, *, level: float) -> Bounds:
@@ -63,7 +73,7 @@ def trusting(found: MeanEvidence, *, level: float) -> Bounds:
 
 def protected_loss(found: MeanEvidence, *, level: float) -> Bounds:
     """The same for losses without a limit: an ordinary loss may have been missed where labels are sparsest."""
-    low, high = _loss_bounds(found, found.least, level=level)
+    low, high = _loss_bounds(found, float(found.least[0]), level=level)
     return low, max(high, trusting_loss(found, level=level)[1])
 
 
@@ -79,6 +89,21 @@ def _loss_bounds(found: MeanEvidence, rate: float, *, level: float) -> Bounds:
     return max(low, found.failures / found.population), high
 
 
+def _hidden_upper(found: MeanEvidence, *, level: float, share: float) -> float:
+    """The bound that allows for failures in just that part of the pool, the sparsest, which it leaves for them."""
+
+    def bound(limit: float) -> float:
+        hidden = int((limit - found.value) * found.population)
+        rate = float(found.least[min(max(hidden, 1), found.population) - 1])
+        return _upper(found, found.seen, rate, level=level, share=share)
+
+    low, high = found.value, bound(found.value)
+    for _ in range(40):  # the bound falls as more room is left for them: there is one crossing
+        middle = (low + high) / 2
+        low, high = (middle, high) if bound(middle) > middle else (low, middle)
+    return high
+
+
 def _upper(found: MeanEvidence, variance: float, rate: float, *, level: float, share: float) -> float:
     unseen = share / (found.population * rate)
     # Without a failure the labels show no spread: what is left of it is what the risk model had expected.
@@ -90,7 +115,7 @@ def _lower(found: MeanEvidence, level: float, share: float) -> float:
     if not found.failures:
         return 0.0
     if found.value >= 1:  # no right answer was seen: the mirror image of no failure
-        return 1 - _upper(replace(found, value=0.0), found.seen, found.least, level=level, share=share)
+        return 1 - _hidden_upper(replace(found, value=0.0), level=level, share=share)
     unseen = share / (found.population * found.typical)
     spread = _inflation(found, level) * max(found.seen, found.foreseen) + unseen**2
     return beta_quantile(found.value, spread, q=0.5 - level / 2)

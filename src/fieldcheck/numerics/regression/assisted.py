@@ -94,6 +94,13 @@ def hit_rate(chance: float) -> float:
     return -math.log1p(-chance) if chance < 1 else math.inf
 
 
+def sparsest_rates(chance: FloatArray) -> FloatArray:
+    """Mean hit rate over the one, two, three, ... items with the smallest chances."""
+    with np.errstate(divide="ignore"):
+        rates = np.sort(-np.log1p(-chance))
+    return np.asarray(np.cumsum(rates) / np.arange(1, len(rates) + 1))
+
+
 def _parts(labels: int) -> npt.NDArray[np.bool_]:
     """All labels, then all but each fold; labels of a wave are in random order, so are the folds."""
     fold = np.arange(labels) % FOLDS
