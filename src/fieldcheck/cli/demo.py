@@ -17,7 +17,7 @@ from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.assessment.simulate import simulate
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, say, show_estimate, show_table, tell
+from fieldcheck.cli.show import progress, say, say_lines, show_estimate, show_table, tell
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
@@ -63,8 +63,8 @@ def demo(
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
     rates = map(words.percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
-    say("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
-    say(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
+    say_lines("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
+    say_lines(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
     say(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
 
