@@ -3,7 +3,7 @@
     python benchmarks/accurate_pools.py        train all of them (minutes on one core), and say how accurate they are
 
 Accurate models are what people want to release, and networks trained with label smoothing or mixup doubt more than
-they fail. Nothing in the library was tuned on these pools. They are kept as ``accurate/NAME.npz`` in
+they fail. They are kept as ``accurate/NAME.npz`` in
 ``FIELDCHECK_CACHE``: ``confidence``, ``predicted`` and ``failed``, one per item.
 """
 
@@ -62,6 +62,22 @@ def one_digit() -> Arrays:
     return x, (y == 6).long(), field, (truth == 6).long()
 
 
+def even_digits() -> Arrays:
+    """Two classes that look alike in pairs: even or odd."""
+    x, y, field, truth = digits(30_000)()
+    return x, (y % 2 == 0).long(), field, (truth % 2 == 0).long()
+
+
+def limits() -> Arrays:
+    """Two classes: a speed limit, or any other sign."""
+    x, y, field, truth = signs()
+    return x, _is_limit(y), field, _is_limit(truth)
+
+
+def _is_limit(labels: torch.Tensor) -> torch.Tensor:
+    return ((labels <= 8) & (labels != 6)).long()
+
+
 def signs() -> Arrays:
     """German traffic signs, the official test images as the pool."""
     parts = []
@@ -106,6 +122,16 @@ POOLS = {
     "one_digit": Recipe(one_digit, convolutional(1, 2, 28, 8), 4, smoothing=0.05),
     "signs_smoothed": Recipe(signs, convolutional(3, 43, 32, 24), 7, smoothing=0.1),
 }
+"""Those that weights and floor of ``waves`` were chosen on (``weights_study.py``)."""
+
+TESTED = {
+    "digits_careful": Recipe(digits(40_000), convolutional(1, 10, 28, 8), 4, smoothing=0.2),
+    "digits_strong_decay": Recipe(digits(30_000), convolutional(1, 10, 28, 8), 4, decay=0.5),
+    "even_digits": Recipe(even_digits, convolutional(1, 2, 28, 8), 4, smoothing=0.1),
+    "limits": Recipe(limits, convolutional(3, 2, 32, 12), 4, mixup=0.3),
+    "signs_mixup": Recipe(signs, convolutional(3, 43, 32, 24), 6, mixup=0.3),
+}
+"""Those that nothing was chosen on."""
 
 
 def trained(recipe: Recipe) -> dict[str, npt.NDArray[np.generic]]:
@@ -142,13 +168,13 @@ def pool(name: str) -> dict[str, npt.NDArray[np.generic]]:
     path = cache_folder() / "accurate" / f"{name}.npz"
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
-        np.savez(path, **trained(POOLS[name]))  # type: ignore[arg-type]
+        np.savez(path, **trained({**POOLS, **TESTED}[name]))  # type: ignore[arg-type]
     with np.load(path) as file:
         return dict(file)
 
 
 def main() -> None:
-    for name in POOLS:
+    for name in (*POOLS, *TESTED):
         started = time.perf_counter()
         arrays = pool(name)
         doubt = 1 - arrays["confidence"].astype(np.float64)

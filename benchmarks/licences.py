@@ -4,7 +4,7 @@
 
 Licences are read from the metadata of the installed packages, nothing else is asked. ``--audit`` asks the advisory
 database of PyPI (https://pypi.org/pypi/NAME/VERSION/json) for known weaknesses, and says so where it cannot be reached.
-The exit code is 1 where a package has a known weakness, or does not say its licence.
+The exit code is 1 where a package has a known weakness, or does not say its licence, and 2 where it could not be asked.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ OURSELVES = "fieldcheck"
 
 
 UNSAID = "not said"
+
+
+NOT_AUDITED = 2
+"""Exit code: no answer is not a good answer."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,8 @@ def audit(found: list[Package]) -> int:
             known = weaknesses(one)
         except (URLError, OSError, ValueError) as error:
             print(f"not audited: no answer about {one.name} from pypi.org ({error})")
-            return 0 if not weak else 1
+            print("nothing is known about weaknesses. Try again where https://pypi.org can be reached")
+            return NOT_AUDITED
         weak += bool(known)
         if known:
             print(f"{one.name} {one.version}: {', '.join(known)}")

@@ -2,9 +2,11 @@
 
     python benchmarks/published_subjects.py FOLDER [--repetitions 1000] [--jobs 2] [--only waves,deepest] [--write]
 
-FOLDER holds labelled pools (the published subjects, which are not part of this project). Goes on where it stopped
-(measured.journal in the folder of results). --only measures some techniques, and takes the rows of the others as they
-ship. --write replaces src/fieldcheck/bench/measured.json. The table is printed as Markdown.
+FOLDER holds labelled pools (the published subjects, which are not part of this project), and beside a pool, where they
+are there, its activations under the same name (.npy), for CES; `papers/mnist_models.py` makes such a folder. Goes on
+where it stopped (measured.journal in the folder of results). Rows of subjects that are not in the folder are taken as
+they ship; with --only those of the other techniques, too. --write replaces src/fieldcheck/bench/measured.json. The
+table is printed as Markdown.
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ from typing import Any
 import numpy as np
 
 from fieldcheck import bench
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.bench import Row
+from fieldcheck.sources import load
 
 HERE = Path(__file__).resolve().parent
-DESIGNS = ("srs", "css", "ssrs", "gbs", "sups", "rhc", "2ups", "deepest")
+DESIGNS = ("srs", "css", "ssrs", "gbs", "sups", "rhc", "2ups", "deepest", "ces")
 WAVES = ("waves", "waves:objective=balanced", "waves:objective=expose")
 GROUPS = {
-    **dict.fromkeys(("CN5_MNIST", "LN5_MNIST"), "MNIST"),
+    **dict.fromkeys(("CN5_MNIST", "LN5_MNIST", "model_A", "model_B", "model_C"), "MNIST"),
     **dict.fromkeys(("CN12_CIFAR10", "VGG16_CIFAR10", "model_D", "model_E", "model_F"), "CIFAR10"),
     **dict.fromkeys(("model_G", "model_H", "model_I"), "CIFAR100"),
     **dict.fromkeys(("dave_orig", "dave_dropout"), "Udacity"),
@@ -42,19 +46,25 @@ def main() -> None:
     parser.add_argument("--only", default="", help="techniques to measure again: waves,deepest")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    subjects, journal = sorted(given.folder.glob("*.csv")), HERE / "results" / "measured.journal"
+    subjects, journal = sorted(pools(given.folder)), HERE / "results" / "measured.journal"
     groups = {path.stem: GROUPS[path.stem] for path in subjects if path.stem in GROUPS}
+    beside = {path.stem: path.with_suffix(".npy") for path in subjects}
+    activations = {name: path for name, path in beside.items() if path.exists()}
     common: dict[str, Any] = {"subjects": subjects, "budgets": BUDGETS, "threshold": 0.5, "groups": groups}
+    common["activations"] = activations
+    ours = DESIGNS if activations else tuple(name for name in DESIGNS if name != "ces")
+    have = {name for path in subjects for name in derived.names(load(path))}
     plans = [
-        bench.Study(designs=designs, auxiliaries=auxiliaries, repetitions=repetitions, **common)
+        bench.Study(designs=designs, auxiliaries=known(auxiliaries, have), repetitions=repetitions, **common)
         for designs, auxiliaries, repetitions in (
-            (DESIGNS, ("confidence", "dsa", "lsa", "vae", "sae"), given.repetitions),
+            (ours, ("confidence", "dsa", "lsa", "vae", "sae"), given.repetitions),
             (WAVES, ("confidence", "confidence+dsa+lsa", "lsa+vae+sae"), min(given.repetitions, 300)),
         )
     ]
     wanted = [narrowed(plan, given.only.split(",")) for plan in plans] if given.only else plans
     parts = [bench.run(plan, jobs=given.jobs, progress=tell, resume=journal) for plan in wanted if plan]
-    found = {cell_of(row): row for row in (bench.measured_rows() if given.only else ())}
+    here = set() if given.only else {path.stem for path in subjects}
+    found = {cell_of(row): row for row in bench.measured_rows() if row["subject"] not in here}
     found |= {cell_of(row): row for part in parts for row in part.fair_rows()}
     rows = list(found.values())
     print(f"{given.repetitions} repetitions a cell, {plans[1].repetitions} for waves\n")
@@ -64,6 +74,15 @@ def main() -> None:
         target = HERE.parent / "src" / "fieldcheck" / "bench" / "measured.json"
         target.write_text(bench.compact_json(rows, seed=parts[0].seed, level=parts[0].level), encoding="utf-8")
         print(f"wrote {target.relative_to(HERE.parent)}", file=sys.stderr)
+
+
+def pools(folder: Path) -> list[Path]:
+    return [*folder.glob("*.csv"), *folder.glob("*.parquet")]
+
+
+def known(auxiliaries: tuple[str, ...], have: set[str]) -> tuple[str, ...]:
+    """Those that some subject has."""
+    return tuple(name for name in auxiliaries if set(name.split("+")) <= have)
 
 
 def narrowed(plan: bench.Study, names: list[str]) -> bench.Study | None:

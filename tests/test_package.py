@@ -8,10 +8,13 @@ import re
 import resource
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import fieldcheck
 from fieldcheck.core.versions import versions
@@ -20,6 +23,7 @@ HEAVY = (
     *("torch", "tensorflow", "keras", "jax", "onnxruntime", "transformers"),
     *("pandas", "pyarrow", "sklearn", "scipy.stats", "matplotlib"),
 )
+ROOT = Path(__file__).parents[1]
 SUBPACKAGES = frozenset({"designs", "estimators", "predict", "tomography"})
 """Modules that are part of the public interface; others are there because something imported them."""
 
@@ -82,3 +86,33 @@ def test_importing_loads_nothing_heavy(tmp_path: Path) -> None:
 
 def test_type_information_is_shipped() -> None:
     assert (Path(fieldcheck.__file__).parent / "py.typed").is_file()
+
+
+def _least() -> dict[str, Requirement]:
+    """By name, what pyproject.toml asks for, of all extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    texts = [*project["dependencies"], *(text for some in project["optional-dependencies"].values() for text in some)]
+    return {canonicalize_name(one.name): one for one in map(Requirement, texts)}
+
+
+def test_pinned_versions_are_allowed_ones() -> None:
+    lines = (line.partition("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
+    pinned = {canonicalize_name(name): version for name, _, version in lines}
+    least = _least()
+    assert {name for name, one in least.items() if name in pinned and pinned[name] not in one.specifier} == set()
+
+
+def test_what_reads_files_of_strangers_has_no_version_with_a_known_hole() -> None:
+    """The last version with a hole in what we use: it is refused (SECURITY.md names the holes)."""
+    holes = {
+        "torch": "2.9.1",
+        "pillow": "12.1.0",
+        "onnx": "1.20.1",
+        "pyarrow": "14.0.0",
+        "h11": "0.15.0",
+        "jinja2": "3.1.5",
+        "pg8000": "1.31.4",
+        "starlette": "0.49.0",
+    }
+    least = _least()
+    assert [name for name, version in holes.items() if version in least[name].specifier] == []

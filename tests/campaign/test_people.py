@@ -61,7 +61,11 @@ def test_people_are_kept_with_the_state(tmp_path: Path) -> None:
     with start(tmp_path, animals()) as campaign:
         campaign.invite(["Ada", "Bob"])
         campaign.revoke("Bob")
+        campaign.show_predictions()
+        campaign.show_predictions()
+        assert [event.kind for event in campaign.log.events()].count("shown") == 1
         kept = from_text(as_text(campaign.state))
         assert kept is not None
         assert kept.invited == campaign.state.invited
         assert kept.names == campaign.state.names
+        assert kept.shown

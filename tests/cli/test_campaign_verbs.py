@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sqlite3
 from dataclasses import asdict
 from pathlib import Path
@@ -330,6 +331,16 @@ def test_several_labels_for_an_item(run: Run, tea: Path) -> None:
     assert "different" in taken.err
     found = run("status", "c.db", "--json").json
     assert (found["disputed"], found["agreement"]) == (1, 0.9)
+    stuck = run("next", "c.db", "--by", "Ada", "--out", "ada2.csv").out
+    assert "1 item waits for the lead, because people disagree" in stuck
+    assert run("next", "c.db", "--disputed", "--out", "disputed.csv").out.endswith("--settle --by lead\n")
+    fill(Path("disputed.csv"), truth)
+    shutil.copy("c.db", "settled.db")
+    taken = run("import", "settled.db", "disputed.csv", "--settle", "--by", "lead")
+    assert (taken.code, taken.err) == (0, "")
+    assert run("status", "settled.db", "--json").json["complete"]
+    assert "1 known already" in run("import", "settled.db", "disputed.csv", "--settle", "--by", "lead").out
+    assert "nothing to settle" in run("next", "settled.db", "--disputed", "--out", "d2.csv").out
     assert len(run("next", "c.db", "--by", "Eve", "--out", "eve.csv", "--json").json["items"]) == 1
 
 

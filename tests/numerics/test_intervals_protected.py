@@ -16,10 +16,11 @@ from fieldcheck.numerics.intervals.exact import hypergeometric
 from fieldcheck.numerics.intervals.protected import MeanEvidence, protected, protected_loss, trusting, trusting_loss
 
 
-def found(**changes: float) -> MeanEvidence:
-    """Four failures in 100 labels of 5,000 items."""
-    usual = MeanEvidence(0.02, 1e-4, 1.2e-4, least=0.01, typical=0.04, failures=4, labels=100, population=5000)
-    return replace(usual, **changes)  # type: ignore[arg-type]
+def found(*, least: float = 0.01, **changes: float) -> MeanEvidence:
+    """Four failures in 100 labels of 5,000 items, all drawn equally often."""
+    usual = MeanEvidence(0.02, 1e-4, 1.2e-4, np.full(5000, least), 0.04, 0.03, failures=4, labels=100, population=5000)
+    usual = replace(usual, **changes)  # type: ignore[arg-type]
+    return replace(usual, least=np.full(usual.population, least))
 
 
 def quantile(q: float, mean: float, variance: float) -> float:
@@ -36,7 +37,8 @@ def test_bounds_by_hand() -> None:
     assert low == pytest.approx(quantile(0.025, 0.02, f * 1.2e-4 + typical**2), rel=1e-8)
     narrow_low, narrow_high = trusting(found(), level=0.95)
     assert narrow_low == low
-    assert narrow_high == pytest.approx(quantile(0.975, 0.02 + typical, f * 1.2e-4 + typical**2), rel=1e-8)
+    unseen = 0.75 / (5000 * 0.03)
+    assert narrow_high == pytest.approx(quantile(0.975, 0.02 + unseen, f * 1.2e-4 + unseen**2), rel=1e-8)
 
 
 def test_strict_allows_for_a_whole_failure() -> None:
@@ -47,12 +49,31 @@ def test_strict_allows_for_a_whole_failure() -> None:
     )
 
 
+@pytest.mark.parametrize("value", [0.0, 0.02])
+def test_hidden_failures_need_room(value: float) -> None:
+    """The bound by hand, where every tenth item was drawn a fifth as often: the crossing, found on a grid."""
+    rates = np.sort(np.where(np.arange(5000) % 10, 0.01, 0.002))
+    least = np.cumsum(rates) / np.arange(1, 5001)
+    at = replace(found(value=value, failures=200 * value, seen=value / 200), least=least)
+    f = (student.ppf(0.975, 94) / 1.959963985) ** 2
+
+    def bound(hidden: int) -> float:
+        w = 0.75 / (5000 * least[hidden - 1])
+        return quantile(0.975, value + w, f * value / 200 + w**2)
+
+    first = next(k for k in range(1, 5001) if bound(k) <= value + k / 5000)
+    assert protected(at, level=0.95)[1] == pytest.approx(value + first / 5000, abs=2 / 5000)
+    assert protected(at, level=0.95)[1] < bound(1)
+
+
 @pytest.mark.parametrize("labels", [10, 50, 200, 800])
 def test_no_failure_in_equal_draws(labels: int) -> None:
     """Narrower than the exact interval; with a whole failure allowed for, that of a Poisson number: ln 40 over n."""
     size = 100_000
     rate = -math.log1p(-labels / size)
-    none = found(value=0, seen=0, foreseen=0, least=rate, typical=rate, failures=0, labels=labels, population=size)
+    none = found(
+        value=0, seen=0, foreseen=0, least=rate, typical=rate, unseen=rate, failures=0, labels=labels, population=size
+    )
     low, high = protected(none, level=0.95)
     assert low == 0
     assert high < hypergeometric(0, labels, size, level=0.95)[1]
@@ -76,7 +97,7 @@ def test_more_variance_than_a_rate_can_have() -> None:
 
 
 def test_every_item_labelled() -> None:
-    done = found(value=0.04, seen=0, foreseen=0, least=math.inf, typical=math.inf, population=100)
+    done = found(value=0.04, seen=0, foreseen=0, least=math.inf, typical=math.inf, unseen=math.inf, population=100)
     assert protected(done, level=0.95) == (0.04, 0.04) == trusting(done, level=0.95)
 
 
@@ -93,7 +114,15 @@ def test_bounds_are_possible_and_hold_the_estimate(
 ) -> None:
     failures = round(100 * value)
     value = min(max(value, failures / 5000), failures / 5000 + 1 - 100 / 5000)
-    at = found(value=value, seen=seen, foreseen=foreseen, least=least, typical=least + more, failures=failures)
+    at = found(
+        value=value,
+        seen=seen,
+        foreseen=foreseen,
+        least=least,
+        typical=least + more,
+        unseen=least + more,
+        failures=failures,
+    )
     (low, high), (narrow_low, narrow_high) = protected(at, level=level), trusting(at, level=level)
     assert 0 <= low <= narrow_low <= value <= narrow_high <= high <= 1
     assert high <= protected(at, level=min(level + 0.005, 0.999))[1] + 1e-12

@@ -209,6 +209,12 @@ def hostile(tmp_path: Path) -> Iterator[Campaign]:
         yield made
 
 
+def test_that_predictions_were_shown_is_said(hostile: Campaign) -> None:
+    assert "saw what the model said" not in campaign_page(hostile)
+    hostile.show_predictions()
+    assert "saw what the model said" in campaign_page(hostile)
+
+
 def test_nothing_that_people_wrote_becomes_markup(hostile: Campaign) -> None:
     text = campaign_page(hostile, by=[EVIL])
     found = Found(text)

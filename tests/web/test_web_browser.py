@@ -281,7 +281,7 @@ def test_two_people_label_the_same_items_at_once_where_two_are_wanted(start: Sta
     assert site.campaign.progress().annotators == {"Ada": 4, "Bob": 4}
 
 
-def test_who_disagrees_is_told_that_another_person_is_wanted(start: Start, visit: Visit) -> None:
+def test_who_disagrees_is_told_who_settles_it(start: Start, visit: Visit) -> None:
     site = start(budget=2, design="srs", labels_per_item=2)
     ada, bob = (visit(site, name=name) for name in ("Ada", "Bob"))
     for key in "11":
@@ -293,8 +293,8 @@ def test_who_disagrees_is_told_that_another_person_is_wanted(start: Start, visit
     for key in "12":
         bob.keyboard.press(key)
     for page in (ada, bob):
-        page.wait_for_selector("[data-why=others]")
-        wait_text(page, ".rest", "1 item waits for another person, because people disagree")
+        page.wait_for_selector("[data-why=settling]")
+        wait_text(page, ".rest", "On 1 item people disagree: it waits for the lead")
     wait_text(desk, "#to-go", "^1 item to go until the budget$")
 
 

@@ -82,7 +82,9 @@ def test_the_prediction_is_hidden_unless_the_lead_wants_it_shown(start: Start, s
     hidden = web.post("/api/next", json=site.body()).json()["items"][0]
     assert set(hidden) == {"id", "kind", "src", "text", "pairs", "note"}
     assert web.post("/api/next", json=site.body(prediction=True)).status_code == 422
+    assert not site.campaign.refresh().shown
     told = start(serve={"show_predictions": True})
+    assert told.campaign.refresh().shown  # on record
     with told.visitor() as other:
         shown = other.post("/api/next", json=told.body()).json()["items"][0]
     assert shown["prediction"] == told.campaign.view.prediction_of(told.campaign.state.items[shown["id"]].position)

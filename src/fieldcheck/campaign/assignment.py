@@ -38,8 +38,13 @@ def is_theirs(item: ItemState, by: str, now: float) -> bool:
 
 
 def may_draw(state: State) -> bool:
-    """Whether the design has a label, or none to be had, for every item that it has not looked at yet."""
-    return not state.complete and all(item.id in state.seen for item in state.items.open())
+    """Whether the design has a label, or none to be had, for every item that it has not looked at yet.
+
+    Items in dispute do not keep others from being drawn: until they are settled, they count as not answered.
+    """
+    return not state.complete and all(
+        item.id in state.seen or item.standing == "disputed" for item in state.items.open()
+    )
 
 
 def larger(state: State, budget: int | str) -> int:

@@ -115,10 +115,10 @@ class Campaign:
     def create(  # noqa: PLR0913 -- one parameter per option of a campaign, all but two by name
         cls,
         storage: str | Path | Store,
-        pool: Pool | str | Path,
+        pool: Any,
         design: Design | str = "waves",
         *,
-        against: Sequence[Pool | str | Path] = (),
+        against: Sequence[Any] = (),
         reuse: str | Path | None = None,
         labels_unseen: bool = False,
         objective: str | None = None,
@@ -140,6 +140,9 @@ class Campaign:
 
         storage
             A file, ``postgresql://...``, or a store.
+        pool
+            A pool, its file, or what ``load`` takes: a data frame, a dict of columns, a list of dicts. What is not a
+            file is kept beside the campaign's.
         against
             Predictions of other models for the same items: which is better? Without a budget, every wave is looked at
             until that is decided.
@@ -163,9 +166,9 @@ class Campaign:
             That a label may name beside those of the pool.
         """
         options = dict(pool_options or {})
-        loaded = pool if isinstance(pool, Pool) else sources.load(pool, **options)
-        origin = loaded.origin.file if isinstance(pool, Pool) else pool
-        pool_place, items_place = (place_of(one, file_to_be(storage)) for one in (origin, items))
+        file = file_to_be(storage)
+        loaded = sources.load(_kept(pool, file), **options)
+        pool_place, items_place = (place_of(one, file) for one in (loaded.origin.file, items))
         settings = Settings(
             title=title.strip() or loaded.name,
             design="",
@@ -179,15 +182,15 @@ class Campaign:
             population=len(loaded),
             labels_per_item=labels_per_item,
             lease_seconds=float(lease_seconds),
-            pool_options=options,
+            pool_options={**options, "columns": dict(loaded.origin.settings or options.get("columns") or {})},
             versions=versions(),
             pool_file=pool_place.recorded,
             pool_beside=pool_place.beside,
             items=items_place.recorded,
             items_beside=items_place.beside,
         )
-        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations)
-        settings, question = asked_first(settings, loaded, chosen, new_classes, file=file_to_be(storage))
+        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations, options)
+        settings, question = asked_first(settings, loaded, chosen, new_classes, file=file)
         sample = question.draw(None)
         store = storage if isinstance(storage, Store) else open_store(storage, create=True)
         with _closed_on_error(store):
@@ -313,30 +316,36 @@ class Campaign:
             measures.refuse_outcomes({item.id: label})
         return label
 
-    def tell_all(self, annotations: Sequence[Annotation]) -> list[Event]:
+    def tell_all(self, annotations: Sequence[Annotation], *, settle: bool = False) -> list[Event]:
         """Record many labels and skips at once: all of them, or none where one cannot be taken.
 
         What stands already is not recorded again.
+
+        settle
+            They are the lead's word, and count whatever others say.
         """
         checked = [replace(one, by=checked_name(one.by, "the name")) for one in annotations]
-        return self.log.decide(lambda state: self._tell_all(state, checked))
+        return self.log.decide(lambda state: self._tell_all(state, checked, settle=settle))
 
-    def _tell_all(self, state: State, annotations: Sequence[Annotation]) -> list[Event]:
+    def _tell_all(self, state: State, annotations: Sequence[Annotation], *, settle: bool) -> list[Event]:
         self._check_open(state)
         names = dict.fromkeys(state.names)
         events = list[Event]()
         for one in annotations:
             by = spelt(one.by, names)
             names.setdefault(by)
-            events.append(self._event(self._entry(state, one.item), replace(one, by=by)))
+            events.append(self._event(self._entry(state, one.item), replace(one, by=by), settle=settle))
         new = [event for event in events if self._repeated(state.items[event.item], event) is None]
         return self.log.append(new) if new else []
 
-    def _event(self, entry: ItemState, said: Annotation) -> Event:
-        kind: EventKind = "skipped" if said.skipped else "labelled"
-        return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=self._words(entry, said))
+    def _event(self, entry: ItemState, said: Annotation, *, settle: bool) -> Event:
+        kind: EventKind = "settled" if settle else "skipped" if said.skipped else "labelled"
+        words = self._words(entry, said, settle=settle)
+        return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=words)
 
-    def _words(self, entry: ItemState, said: Annotation) -> dict[str, Any]:
+    def _words(self, entry: ItemState, said: Annotation, *, settle: bool) -> dict[str, Any]:
+        if isinstance(said.label, Missing) and settle:
+            return {"label": as_record(said.label), "typed": said.typed}
         if isinstance(said.label, Missing):
             return {"reason": checked_words(said.label.reason, "the reason")}
         typed = said.typed or str(said.label)
@@ -355,6 +364,17 @@ class Campaign:
         """Record that somebody should look at this item again; it changes nothing else."""
         words = {"note": checked_words(note, "the note")}
         return self._record("flagged", item, by, key, lambda entry, by: words)
+
+    def settle(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
+        """Record the lead's word about an item on which people disagree, or which was flagged: it counts from now on.
+
+        A word that says that there is no label (``?``, ``unclear``, ...) settles it as one that nobody can label.
+        """
+        typed = checked_words(str(label), "the label")
+        known = self.state if item in self.state.items else self.refresh()
+        label_read = self.read(self._entry(known, str(item)), typed)
+        words = {"label": as_record(label_read), "typed": typed}
+        return self._record("settled", item, by, key, lambda entry, by: words)
 
     def retract(self, item: str, *, by: str = "", key: str | None = None) -> Event:
         """Undo one's own label or skip; the item is theirs again, to be labelled anew."""
@@ -409,6 +429,15 @@ class Campaign:
         data = {"person": person, "digest": digest}
         return Event("invited", INTERNAL + new_key(), at=self._clock(), data=data)
 
+    def show_predictions(self) -> None:
+        """Put on record that people who label are shown what the model said: the report says so from now on."""
+
+        def step(state: State) -> None:
+            if not state.shown:
+                self.log.append([Event("shown", f"{INTERNAL}shown", at=self._clock())])
+
+        self.log.decide(step)
+
     def extend(self, budget: int | str, *, by: str = "", key: str | None = None) -> Event:
         """Go on with a larger budget, ``125``, or with so many labels more, ``"+25"``; what was drawn stays.
 
@@ -456,7 +485,8 @@ class Campaign:
         def step(state: State) -> Event:
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
-            if (stored := self.log.keyed(sent)) is not None:
+            # While it is open, the store looks for the key of what is said itself, and gives back what it has.
+            if key and (state.closed or kind not in ABOUT_ITEMS) and (stored := self.log.keyed(sent)) is not None:
                 return same(stored, replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())
@@ -469,8 +499,8 @@ class Campaign:
 
     def _repeated(self, entry: ItemState, event: Event) -> Event | None:
         """The event that says the same already: what stands need not be said again."""
-        before = entry.annotation_of(event.by)
-        if before is None or event.kind not in ("labelled", "skipped"):
+        before = entry.final if event.kind == "settled" else entry.annotation_of(event.by)
+        if before is None or event.kind not in ("labelled", "skipped", "settled"):
             return None
         stored = self.log.numbered(before.number)
         return stored if stored.kind == event.kind and said(stored) == said(event) else None
@@ -489,6 +519,15 @@ class Campaign:
             rule="labels belong to the items that were drawn: others have no known chance of being there",
             hint="label what the campaign asks for",
         )
+
+
+def _kept(pool: Any, file: Path | None) -> Any:
+    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
+    if isinstance(pool, Pool | str | Path) or file is None:
+        return pool
+    beside = file.with_suffix(".pool.parquet")
+    sources.save(sources.load(pool, name=file.stem), beside)
+    return beside
 
 
 @contextlib.contextmanager

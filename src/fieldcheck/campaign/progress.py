@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fieldcheck.campaign.state import ItemState, State
@@ -51,6 +51,17 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Left:
+    """What is left to label: asked for by all who wait, so it is no more than they need."""
+
+    items: int
+    disputed: int
+    leased: int
+    complete: bool
+    closed: bool
+
+
+@dataclass(frozen=True)
 class Failure:
     """An item on which the model is wrong.
 
@@ -90,32 +101,78 @@ class Nonresponse:
     if_wrong: Estimate | None
 
 
-def progress_of(state: State, *, failures: int, enough: bool, now: float) -> Progress:
-    """Progress at a moment; ``enough``: the question wants no further items."""
-    items = state.items.values()
-    standing = Counter(item.standing for item in items)
+@dataclass(frozen=True)
+class Tally:
+    """What there is to count of some items.
+
+    several, agreed
+        Items with several labels, and those of them on which all agree.
+    """
+
+    standing: Counter[str]
+    begun: int
+    flagged: int
+    annotators: Counter[str]
+    several: int
+    agreed: int
+
+    @classmethod
+    def of(cls, items: Sequence[ItemState]) -> Tally:
+        several = [len({one.label for one in item.labels}) == 1 for item in items if len(item.labels) > 1]
+        return cls(
+            standing=Counter(item.standing for item in items),
+            begun=sum(item.standing == "open" and bool(item.labels or item.skips) for item in items),
+            flagged=sum(bool(item.flags) for item in items),
+            annotators=Counter(one.by for item in items for one in item.labels),
+            several=len(several),
+            agreed=sum(several),
+        )
+
+
+def progress_of(
+    state: State, tallies: Sequence[Tally], *, failures: int, enough: Callable[[], bool], now: float
+) -> Progress:
+    """Progress at a moment.
+
+    tallies
+        Of all items, some at a time.
+    enough
+        Whether the question wants no further items; asked only where all are done.
+    """
+    standing, annotators = Counter[str](), Counter[str]()
+    for tally in tallies:
+        standing.update(tally.standing)
+        annotators.update(tally.annotators)
+    several = sum(tally.several for tally in tallies)
+    left = standing["open"] + standing["disputed"]
     return Progress(
-        drawn=len(items),
+        drawn=len(state.items),
         labelled=standing["labelled"],
         skipped=standing["skipped"],
         disputed=standing["disputed"],
         open=standing["open"],
-        begun=sum(item.standing == "open" and bool(item.labels or item.skips) for item in items),
-        leased=sum(bool(item.leased_at(now)) for item in items),
-        flagged=sum(bool(item.flags) for item in items),
+        begun=sum(tally.begun for tally in tallies),
+        leased=sum(bool(item.leased_at(now)) for item in state.items.leased()),
+        flagged=sum(tally.flagged for tally in tallies),
         budget=state.settings.budget,
         failures=failures,
-        complete=(state.complete or enough) and all(item.done for item in items),
+        complete=not left and (state.complete or enough()),
         closed=bool(state.closed),
-        annotators=dict(Counter(one.by for item in items for one in item.labels)),
-        agreement=agreement(items),
+        annotators=dict(annotators),
+        agreement=sum(tally.agreed for tally in tallies) / several if several else math.nan,
     )
 
 
-def agreement(items: Iterable[ItemState]) -> float:
-    """Share of the items with several labels on which all agree; nan where there are none."""
-    several = [len({one.label for one in item.labels}) == 1 for item in items if len(item.labels) > 1]
-    return sum(several) / len(several) if several else math.nan
+def left_of(state: State, *, enough: Callable[[], bool], now: float) -> Left:
+    """What is left at a moment; it takes no longer than there are items that are not done."""
+    items = list(state.items.open())
+    return Left(
+        items=len(items),
+        disputed=sum(item.standing == "disputed" for item in items),
+        leased=sum(bool(item.leased_at(now)) for item in items),
+        complete=not items and (state.complete or enough()),
+        closed=bool(state.closed),
+    )
 
 
 def reasons_of(items: Iterable[ItemState]) -> dict[str, int]:

@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from fieldcheck.campaign.people import spelt
 from fieldcheck.campaign.settings import Place, Settings
@@ -16,6 +16,9 @@ from fieldcheck.core.label import Label, Missing, Value, from_record
 from fieldcheck.core.types import Task
 
 Standing = Literal["open", "labelled", "skipped", "disputed"]
+
+
+T = TypeVar("T")
 
 
 Whose = TypeVar("Whose", "Annotation", "ItemFlag", "Lease")
@@ -77,7 +80,9 @@ class ItemState:
         ``labelled`` or ``skipped`` when it is done; ``disputed``: as many people as wanted have spoken, but they do not
         agree, on the label or on whether there is one.
     label
-        What counts, once it is labelled: the majority; of numbers, the median.
+        What counts, once it is labelled: the lead's word, or the majority; of numbers, the median.
+    final
+        The lead's word, which settles the item whatever others say.
     """
 
     id: str
@@ -88,6 +93,7 @@ class ItemState:
     leases: tuple[Lease, ...] = ()
     standing: Standing = "open"
     label: Label | None = None
+    final: Annotation | None = None
 
     @property
     def done(self) -> bool:
@@ -159,6 +165,28 @@ class Items(Mapping[str, ItemState]):
         """Those with a lease, though it may have run out."""
         return (item for block in self._blocks if block.leased for item in block.items if item.leases)
 
+    def blocks(self) -> tuple[Block, ...]:
+        """All of them, some at a time; a block in which nothing changed is the same object as before."""
+        return self._blocks
+
+
+class PerBlock(Generic[T]):
+    """Something that is found out about some items at a time: again only where one of them changed."""
+
+    def __init__(self, make: Callable[[Sequence[ItemState]], T]) -> None:
+        self._make = make
+        self._known: dict[int, tuple[Block, T]] = {}
+
+    def of(self, items: Items) -> list[T]:
+        """What was found, one per block."""
+        return [self._at(place, block) for place, block in enumerate(items.blocks())]
+
+    def _at(self, place: int, block: Block) -> T:
+        known = self._known.get(place)
+        if known is None or known[0] is not block:
+            known = self._known[place] = (block, self._make(block.items))
+        return known[1]
+
 
 class _ItemsOnTheWay:
     """Items that are being changed; they live for one call of ``fold``."""
@@ -205,6 +233,8 @@ class Draw:
         One per new draw.
     draws
         How they were drawn, as a record; what is not of single draws is that of the whole sample so far.
+    train
+        One per new draw: whether its label is to train with; None where all are kept.
     """
 
     items: tuple[int, ...]
@@ -212,6 +242,7 @@ class Draw:
     draws: Mapping[str, Any]
     complete: bool
     warnings: tuple[str, ...]
+    train: tuple[bool, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -234,6 +265,8 @@ class State:
         Classes that were declared since the start.
     invited
         By name, the fingerprint of the token in a person's link; empty where it was revoked.
+    shown
+        Whether people who label were shown what the model said.
     """
 
     settings: Settings
@@ -247,6 +280,7 @@ class State:
     pools: tuple[Place, ...] = ()
     declared: tuple[str, ...] = ()
     invited: Mapping[str, str] = field(default_factory=dict)
+    shown: bool = False
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -285,7 +319,7 @@ class _Folding:
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
         self.declared = state.declared
-        self.invited = state.invited
+        self.invited, self.predictions_shown = state.invited, state.shown
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -294,9 +328,11 @@ class _Folding:
             "skipped": self.skipped,
             "flagged": self.flagged,
             "retracted": self.retracted,
+            "settled": self.settled,
             "declared": self.declare,
             "moved": self.moved,
             "invited": self.invite,
+            "shown": self.show,
             "extended": self.extended,
             "closed": self.close,
         }
@@ -322,6 +358,7 @@ class _Folding:
             self.pools,
             self.declared,
             self.invited,
+            self.predictions_shown,
         )
 
     def drawn(self, event: Event) -> None:
@@ -364,6 +401,13 @@ class _Folding:
         self._settle(event, item, _others(item.labels, event.by), _others(item.skips, event.by))
         self.leased(event)
 
+    def settled(self, event: Event) -> None:
+        """What the lead says counts; whoever flagged the item has been heard."""
+        item = self._item(event)
+        label, typed = from_record(event.data["label"]), event.data["typed"]
+        final = Annotation(item.id, label, event.by, typed, event.at, event.number)
+        self._settle(event, replace(item, flags=(), final=final), item.labels, item.skips)
+
     def declare(self, event: Event) -> None:
         self.declared = tuple(dict.fromkeys((*self.declared, *event.data["classes"])))
 
@@ -373,6 +417,9 @@ class _Folding:
     def invite(self, event: Event) -> None:
         self.names.setdefault(event.data["person"])
         self.invited = {**self.invited, event.data["person"]: event.data["digest"]}
+
+    def show(self, event: Event) -> None:
+        self.predictions_shown = True
 
     def extended(self, event: Event) -> None:
         """The design goes on, where it had thought that it was done."""
@@ -392,9 +439,15 @@ class _Folding:
         self, event: Event, item: ItemState, labels: tuple[Annotation, ...], skips: tuple[Annotation, ...]
     ) -> None:
         settings = self.settings
-        standing, label = settled(labels, skips, settings.labels_per_item, settings.task)
+        standing, label = (
+            settled(labels, skips, settings.labels_per_item, settings.task)
+            if item.final is None
+            else ("skipped", None)
+            if item.final.skipped
+            else ("labelled", item.final.label)
+        )
         leases = () if standing in ("labelled", "skipped") else _others(item.leases, event.by)
-        self.items.change(ItemState(item.id, item.position, labels, skips, item.flags, leases, standing, label))
+        self.items.change(replace(item, labels=labels, skips=skips, leases=leases, standing=standing, label=label))
         self.changed = event.number
 
 
@@ -430,6 +483,7 @@ def draw_of(record: Mapping[str, Any]) -> Draw:
         draws=record["draws"],
         complete=record["complete"],
         warnings=tuple(record["warnings"]),
+        train=None if record["train"] is None else tuple(record["train"]),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,11 +17,11 @@ from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.items import Content, content_of
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
-from fieldcheck.campaign.progress import Failure, Nonresponse, Progress, progress_of, reasons_of
+from fieldcheck.campaign.progress import Failure, Left, Nonresponse, Progress, Tally, left_of, progress_of, reasons_of
 from fieldcheck.campaign.questions import ComparisonQuestion, LabelEvidence, Question, question_of
 from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
-from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.campaign.state import ItemState, PerBlock, State
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core import measures
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
@@ -50,6 +50,7 @@ class CampaignView:
         self.pool = self._asked.pool
         self._check_pool()
         self._development = Development()
+        self._tallies, self._failed = PerBlock(Tally.of), PerBlock(self._failures)
 
     def _opened(self, pool: Pool | str | Path | None) -> Question:
         found = find_pool(self._log.state, pool, self._log.file)
@@ -133,9 +134,9 @@ class CampaignView:
         """The sample with its labels, as far as it can be estimated from, and what to say about the rest."""
         return self.question.labelled(self.evidence())
 
-    def estimate(self, *, level: float = 0.95) -> Estimate | Comparison:
-        """What the labels say about the whole pool; ``LabelError`` while there are too few."""
-        state = self._log.refresh()
+    def estimate(self, *, level: float = 0.95, state: State | None = None) -> Estimate | Comparison:
+        """What the labels, or those of a state, say about the whole pool; ``LabelError`` while there are too few."""
+        state = self._log.refresh() if state is None else state
         found: Estimate | Comparison = self._remembered(
             "estimate", (state.changed, level), lambda: self.estimate_of(state, level=level)
         )
@@ -195,38 +196,53 @@ class CampaignView:
             look = BudgetLook(number, labels, len(first.labels), look_error(number, level=level))
             yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
 
-    def development(self, *, level: float = 0.95, points: int = 60) -> list[Point]:
+    def development(self, *, level: float = 0.95, points: int = 60, state: State | None = None) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
+        state = self._log.refresh() if state is None else state
         try:
-            labelled, _ = self.labelled()
+            labelled, _ = self.question.labelled(self._evidence(state))
+            newest = _point(self.estimate(level=level, state=state))
         except (LabelError, SampleError):
             return []
-        return self._development.points(labelled, loss=self.settings.loss, level=level, most=points)
+        return self._development.points(labelled, loss=self.settings.loss, level=level, most=points, newest=newest)
 
     def progress(self) -> Progress:
         """How far it is."""
         state = self._log.refresh()
-        failures, enough = len(self._failures(state)), self.enough(state)
-        return progress_of(state, failures=failures, enough=enough, now=self._clock())
+        return progress_of(
+            state,
+            self._tallies.of(state.items),
+            failures=sum(map(len, self._failed.of(state.items))),
+            enough=lambda: self.enough(state),
+            now=self._clock(),
+        )
+
+    def left(self) -> Left:
+        """What is left to label."""
+        state = self._log.state
+        return left_of(state, enough=lambda: self.enough(state), now=self._clock())
 
     def failures(self) -> list[Failure]:
         """Items on which the model is wrong, in the order of the design."""
-        return list(self._failures(self._log.refresh()))
+        return [one for block in self._failed.of(self._log.refresh().items) for one in block]
 
-    def _failures(self, state: State) -> list[Failure]:
-        return self._remembered("failures", state.changed, lambda: self._make_failures(state))
-
-    def _make_failures(self, state: State) -> list[Failure]:
-        items, settings = list(state.items.values()), self.settings
+    def _failures(self, items: Sequence[ItemState]) -> list[Failure]:
+        settings = self.settings
         measure = measures.measure_of(settings.task, settings.loss, settings.threshold)
         said = [self.prediction_of(item.position) for item in items]
         failed = measure.failed(measures.label_losses(measure, said, [item.label for item in items]))
         return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
     def _failure(self, item: ItemState) -> Failure:
-        label = item.label or item.labels[0].label
-        first = next((one for one in item.labels if one.label == label), item.labels[0])
+        said = (*item.labels, item.final) if item.final is not None else item.labels
+        label = item.label or said[0].label
+        first = next((one for one in said if one.label == label), said[0])
         return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
+
+    def unsettled(self) -> list[str]:
+        """Items that wait for the lead's word: people disagree about them, or flagged them."""
+        items = self._log.refresh().items.values()
+        return [item.id for item in items if item.standing == "disputed" or item.flags]
 
     def nonresponse(self, *, level: float = 0.95) -> Nonresponse | None:
         """What the items that have no label to count may do to the estimate; None where there are none."""
@@ -258,6 +274,13 @@ class CampaignView:
             value = make()
             self._found[name] = (key, value)
         return value  # type: ignore[no-any-return]
+
+
+def _point(found: Estimate | Comparison) -> Point | None:
+    """An estimate as a point."""
+    if isinstance(found, Comparison):
+        return None
+    return Point(found.labels, found.value, found.interval.low, found.interval.high, found.failures)
 
 
 def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:

@@ -77,7 +77,7 @@ def campaign_page(
         campaign.settings.title,
         answer=_answer(shown, decision, progress),
         lead=[_where_it_stands(progress, decision)],
-        warnings=warnings_of(estimate),
+        warnings=(*warnings_of(estimate), *_shown(campaign)),
         sections=[
             _promises(shown),
             *_development(campaign, shown.metric, requirement, level=level),
@@ -97,11 +97,17 @@ def _comparison_page(campaign: Campaign, found: Comparison, progress: Progress) 
         campaign.settings.title,
         answer=comparison.answer(found),
         lead=[_where_it_stands(progress, None)],
-        warnings=found.warnings,
+        warnings=(*found.warnings, *_shown(campaign)),
         sections=[comparison.pairs(found), *_people(progress), comparison.again(campaign)],
         facts=dict(found.facts()) | _origin(campaign),
         version=found.versions.get("fieldcheck", ""),
     )
+
+
+def _shown(campaign: Campaign) -> tuple[str, ...]:
+    if not campaign.state.shown:
+        return ()
+    return ("people who labelled saw what the model said: who sees an answer tends to agree with it",)
 
 
 def _metric(campaign: Campaign, requirement: Requirement | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fieldcheck.testing.auxiliary import check_auxiliary
+from fieldcheck.testing.campaigns import check_exchange, check_store
 from fieldcheck.testing.cases import Case, cases, scattered
 from fieldcheck.testing.conformance import check_design, check_estimator
 from fieldcheck.testing.measures import check_measure
@@ -27,6 +28,7 @@ __all__ = [
     "check_auxiliary",
     "check_design",
     "check_estimator",
+    "check_exchange",
     "check_input_source",
     "check_measure",
     "check_model",
@@ -35,6 +37,7 @@ __all__ = [
     "check_pool_format",
     "check_quality_score",
     "check_stopping_rule",
+    "check_store",
     "check_surrogate",
     "scattered",
 ]

@@ -35,7 +35,10 @@ class Labelling:
         self.campaign = campaign
         self.answers = answers
         self.name = name
-        self.show_predictions = show_predictions
+        # Whether the model is right can only be asked of people who are told what it said.
+        self.show_predictions = show_predictions or answers == "right-wrong"
+        if self.show_predictions:
+            campaign.show_predictions()
         self.progress = Watch(campaign, progress_json)
         self.content(0)  # so that items which cannot be read are told at once
 
@@ -60,18 +63,20 @@ class Labelling:
 
     def _item(self, name: str) -> dict[str, Any]:
         position = self.campaign.state.items[name].position
-        # Whether the model is right can only be asked of people who are told what it said.
-        told = self.show_predictions or self.answers == "right-wrong"
-        said = {"prediction": self._prediction(position)} if told else {}
+        said = {"prediction": self._prediction(position)} if self.show_predictions else {}
         return {**content_json(self.content(position), position), **said}
 
     def _nothing(self) -> dict[str, Any]:
-        """Why there is nothing to label; ``others``: what is left waits for people who have not said anything yet."""
-        progress = self.campaign.progress()
-        if progress.closed or progress.complete:
-            return {"why": "closed" if progress.closed else "done"}
-        why = "waiting" if progress.leased else "others"
-        return {"why": why, "left": progress.open + progress.disputed, "disputed": progress.disputed}
+        """Why there is nothing to label.
+
+        ``others``: what is left waits for people who have not said anything about it yet; ``settling``: for the lead.
+        """
+        left = self.campaign.view.left()
+        if left.closed or left.complete:
+            return {"why": "closed" if left.closed else "done"}
+        waiting = left.items - left.disputed
+        why = "settling" if not waiting else "waiting" if left.leased else "others"
+        return {"why": why, "left": waiting, "disputed": left.disputed}
 
     def _prediction(self, position: int) -> str | None:
         said = self.campaign.view.prediction_of(position)

@@ -13,6 +13,7 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Progress
+from fieldcheck.campaign.state import State
 from fieldcheck.core.errors import FieldcheckError, LabelError, StoreError
 from fieldcheck.core.estimate import Estimate
 
@@ -49,7 +50,7 @@ def progress_json(campaign: Campaign) -> Snapshot:
 def desk_json(campaign: Campaign) -> Snapshot:
     """Estimate, development, failures, progress and people, for the lead. Takes a while: never inside a request."""
     state, progress = campaign.refresh(), campaign.progress()
-    estimate, why = _estimate(campaign)
+    estimate, why = _estimate(campaign, state)
     found = {
         "number": state.number,
         "progress": {**_progress(progress), "failures": progress.failures, "agreement": finite(progress.agreement)},
@@ -57,7 +58,7 @@ def desk_json(campaign: Campaign) -> Snapshot:
         "estimate": None if estimate is None else estimate_json(estimate),
         "why": why,
         "failures": _gallery(campaign),
-        "development": [] if estimate is None else [_point(point) for point in campaign.view.development()],
+        "development": [] if estimate is None else [_point(point) for point in campaign.view.development(state=state)],
     }
     return Snapshot(state.number, json.dumps(found))
 
@@ -75,9 +76,9 @@ def _people(invited: Mapping[str, str], labels: Mapping[str, int]) -> list[dict[
     ]
 
 
-def _estimate(campaign: Campaign) -> tuple[Estimate | Comparison | None, str]:
+def _estimate(campaign: Campaign, state: State) -> tuple[Estimate | Comparison | None, str]:
     try:
-        return campaign.estimate(), ""
+        return campaign.view.estimate(state=state), ""
     except LabelError as error:
         return None, _too_few(campaign) if campaign.progress().labelled < FIRST else f"{error.problem}: {error.rule}"
     except StoreError:

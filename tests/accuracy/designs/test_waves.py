@@ -399,3 +399,25 @@ def test_useless_auxiliaries_cost_a_fifth_at_most() -> None:
         [estimate_of(Waves().draw(frame, shuffled, budget=100, seed=seed), shuffled).value for seed in range(400)]
     )
     assert_error_at_most(errors - losses.mean(), 1.2 * srs_error(losses, 100))
+
+
+def test_going_on_from_the_last_draw_is_drawing_anew() -> None:
+    """What a frame remembers is never seen: not by other seeds, nor by labels that were corrected since."""
+    rng = np.random.default_rng(5)
+    confidence = rng.uniform(0.3, 1, 400)
+    truth = (rng.random(400) > confidence).astype(float)
+    corrected = 1 - truth
+
+    def frame() -> Frame:
+        return Frame(400, auxiliary={"confidence": 1 - confidence})
+
+    def drawn(on: Frame, seed: int, losses: np.ndarray, waves: int) -> np.ndarray:
+        known = np.full(400, np.nan)
+        for _ in range(waves):
+            items = Waves().draw(on, known, budget=150, seed=seed).items
+            known[items] = losses[items]
+        return items
+
+    kept = frame()
+    for seed, losses, waves in [(1, truth, 2), (1, truth, 3), (2, truth, 3), (1, corrected, 3), (1, truth, 2)]:
+        assert drawn(kept, seed, losses, waves).tolist() == drawn(frame(), seed, losses, waves).tolist()

@@ -126,8 +126,9 @@ def test_chances_and_estimates_once_more(task: str, objective: str, labels: int)
 
     shift = brentq(surplus, -40, 40, xtol=1e-13)
     known = labelled.losses.sum() / len(losses)  # what failed under the labels failed
-    assert fit.value == pytest.approx(max(model.shifted(m, shift).mean(), known), rel=1e-9)
+    assert fit.found.value == pytest.approx(max(model.shifted(m, shift).mean(), known), rel=1e-9)
     assert fit.audit == pytest.approx(audit, rel=1e-9)
+    assert fit.value == (fit.found.value if task == "classification" else max(fit.audit, known))
 
 
 def test_lost_labels_scale_their_wave() -> None:
@@ -168,9 +169,14 @@ def test_variances_by_hand() -> None:
     m = fit.model.shifted(fit.expected, shift)
     assert fit.foreseen == pytest.approx((m * (1 - m) * (1 / fit.chance - 1)).sum() / size**2, rel=1e-9)
     assert fit.variance == max(fit.seen, fit.foreseen)
-    assert fit.evidence.least == pytest.approx(-np.log(1 - fit.chance.min()), rel=1e-9)
+    rates = sorted(-np.log(1 - fit.chance))
+    for items in (1, 2, 100, size):
+        assert fit.evidence.least[items - 1] == pytest.approx(sum(rates[:items]) / items, rel=1e-9)
     typical = (fit.expected * fit.chance).sum() / fit.expected.sum()
     assert fit.evidence.typical == pytest.approx(-np.log(1 - typical), rel=1e-9)
+    left = fit.expected * (1 - fit.chance)
+    weight = (left / -np.log(1 - fit.chance)).sum() / left.sum()
+    assert fit.evidence.unseen == pytest.approx(1 / weight, rel=1e-9)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -296,3 +302,17 @@ def test_a_blind_spot_is_what_the_protected_interval_is_for() -> None:
     found, truth = estimates(0.02)
     assert_covers(covered(found, truth, "beside"), len(found), least=0.94)
     assert covered(found, truth, "beside") >= covered(found, truth, "interval")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_an_estimate_after_others_is_the_same_as_a_first_one(task: str) -> None:
+    """What a frame remembers of earlier waves is of these labels, and no others."""
+    kept, losses = pool(task)
+    sample = Waves().draw(kept, losses, budget=120, seed=3)
+    other = np.roll(losses, 1)
+    for truth, draws in [(losses, 120), (other, 120), (losses, 60), (losses, 119), (other, 118)]:
+        part = sample.prefix(draws)
+        found = [Fit.of(with_losses(replace(part, frame=frame), truth)) for frame in (kept, pool(task)[0])]
+        assert found[0].value == found[1].value
+        assert found[0].audit == found[1].audit
+        assert found[0].chance.tolist() == found[1].chance.tolist()

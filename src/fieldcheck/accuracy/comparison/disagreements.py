@@ -214,7 +214,7 @@ def waves(
 def _planned(contested: int, budgets: Sequence[int], first: int | None) -> list[int]:
     """Sizes of the waves; once the budget is enough for all disagreements, what is left of them is one wave."""
     if first is not None:
-        return schedule.open_schedule(first, min(budgets[-1], contested))
+        return schedule.open_schedule(first, min(budgets[-1], contested)) if contested else []
     found: list[int] = []
     for budget in budgets:
         left = contested - sum(found)

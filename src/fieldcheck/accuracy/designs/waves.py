@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
@@ -49,6 +50,8 @@ class Waves:
     first
         Size of the first wave of a campaign whose budget is not known: it then goes on by a quarter of its labels at
         a time, and may stop after any wave. Left out, the waves are laid out for the budget.
+    train
+        Share of the labels to train the next version with; the others are kept to judge it.
     earlier
         Budgets that were extended, joined by ``+``: what was drawn for them stays.
     """
@@ -70,11 +73,12 @@ class Waves:
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
+    train: float = 0.0
     earlier: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
-        check_between(self.name, low=0, high=1, certain=self.certain)
+        check_between(self.name, low=0, high=1, certain=self.certain, train=self.train)
         check_between(self.name, low=2, high=1_000_000, first=20 if self.first is None else self.first)
         if self.objective not in (known := get_args(Objective)):
             raise DesignError(
@@ -86,38 +90,46 @@ class Waves:
         model: RiskModel = frame.memo(
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
-        drawn, missed = np.zeros(frame.size, dtype=bool), np.ones(frame.size)
-        waves: list[IntArray] = []
-        beliefs: list[Belief] = []
-        floors: list[float] = []
         planned = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
-        for number, (count, known_budget) in enumerate(planned):
-            before = np.concatenate(waves) if waves else np.zeros(0, dtype=np.int64)
-            known = _known(before, losses)
+        asked = (self, budget, seed)
+        # What was drawn last is gone on from: at a million items, drawing all waves anew takes seconds for the tenth.
+        last: dict[str, tuple[object, _SoFar]] = frame.memo("waves drawn last", dict)
+        before, so_far = last.get("", (None, None))
+        if before != asked or so_far is None or not so_far.still(losses):
+            so_far = _SoFar.nothing(frame.size)
+        for number, (count, known_budget) in list(enumerate(planned))[len(so_far.waves) :]:
+            known = _known(so_far.items, losses)
             if known is None:
                 break
-            usable = np.isfinite(known)
-            beliefs.append(model.fit(before[usable], known[usable]))
-            prospect = model.prospect(beliefs[-1])
-            total = known_budget if self.first is None else 2 * (len(before) + count)
-            floors.append(
-                self.floor_of(
-                    prospect.expected, frame.task, missed=missed, drawn=drawn, left=total - len(before), budget=total
-                )
-            )
-            rule = self.rule(floors[-1])
-            missed *= 1 - rule.inclusion(prospect, drawn, count)
-            waves.append(
-                rule.draw(
-                    prospect,
-                    drawn,
-                    count,
-                    choice=stream(seed, "waves", number),
-                    order=stream(seed, "waves", "order", number),
-                )
-            )
-            drawn[waves[-1]] = True
-        return self._sample(frame, waves, beliefs, floors, complete=len(waves) == len(planned))
+            total = known_budget if self.first is None else 2 * (len(so_far.items) + count)
+            so_far = self._next(so_far, model, known, count, total, frame.task, (seed, number))
+        last[""] = (asked, so_far)
+        sample = self._sample(
+            frame, so_far.waves, so_far.beliefs, so_far.floors, complete=len(so_far.waves) == len(planned)
+        )
+        return replace(sample, train=np.concatenate(so_far.train)) if self.train else sample
+
+    def _next(
+        self,
+        so_far: _SoFar,
+        model: RiskModel,
+        known: FloatArray,
+        count: int,
+        total: int,
+        task: Task,
+        name: tuple[int, int],
+    ) -> _SoFar:
+        """One more wave of ``count``; ``total`` is what the labels are laid out for, ``name`` its randomness."""
+        items, drawn, missed, usable = so_far.items, so_far.drawn, so_far.missed, np.isfinite(known)
+        belief = model.fit(items[usable], known[usable])
+        prospect = model.prospect(belief)
+        left = total - len(items)
+        floor = self.floor_of(prospect.expected, task, missed=missed, drawn=drawn, left=left, budget=total)
+        rule, (seed, number) = self.rule(floor), name
+        streams = {"choice": stream(seed, "waves", number), "order": stream(seed, "waves", "order", number)}
+        wave, train = rule.draw_apart(prospect, drawn, count, train=self.train, **streams)
+        missed = missed * (1 - rule.inclusion(prospect, drawn, count))
+        return so_far.and_then(wave, train, belief, floor, known, missed)
 
     def floor_for(self, expected: FloatArray, task: Task) -> float:
         """The floor before any label."""
@@ -169,16 +181,21 @@ class Waves:
         return scenario.half_width(variance, labels, level=level)
 
     def _sample(
-        self, frame: Frame, waves: list[IntArray], beliefs: list[Belief], floors: list[float], *, complete: bool
+        self,
+        frame: Frame,
+        waves: Sequence[IntArray],
+        beliefs: Sequence[Belief],
+        floors: Sequence[float],
+        *,
+        complete: bool,
     ) -> Sample:
-        items = np.concatenate(waves)
         sizes = [len(wave) for wave in waves]
         return Sample(
             frame.size,
-            items,
+            np.concatenate(waves),
             self.estimator,
             WaveDraws(
-                wave=np.repeat(np.arange(len(waves), dtype=np.int64), sizes),
+                wave=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
                 sizes=tuple(sizes),
                 beliefs=tuple(belief.as_row() for belief in beliefs),
                 floors=tuple(floors),
@@ -188,6 +205,48 @@ class Waves:
             complete=complete,
             frame=frame,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _SoFar:
+    """Waves that were drawn, and what the next one goes by.
+
+    known
+        The losses that they were drawn with: of all waves but the last.
+    drawn, missed
+        One per item: whether a wave drew it, and the chance that none did.
+    train
+        One per draw of each wave: whether it is to train with.
+    """
+
+    waves: tuple[IntArray, ...]
+    train: tuple[BoolArray, ...]
+    beliefs: tuple[Belief, ...]
+    floors: tuple[float, ...]
+    known: FloatArray
+    drawn: BoolArray
+    missed: FloatArray
+
+    @classmethod
+    def nothing(cls, size: int) -> _SoFar:
+        return cls((), (), (), (), np.zeros(0), np.zeros(size, dtype=bool), np.ones(size))
+
+    @property
+    def items(self) -> IntArray:
+        return np.concatenate(self.waves) if self.waves else np.zeros(0, dtype=np.int64)
+
+    def still(self, losses: FloatArray | None) -> bool:
+        """Whether it would be drawn again with these losses."""
+        known = _known(self.items[: len(self.known)], losses)
+        return known is not None and np.array_equal(known, self.known)
+
+    def and_then(
+        self, wave: IntArray, train: BoolArray, belief: Belief, floor: float, known: FloatArray, missed: FloatArray
+    ) -> _SoFar:
+        drawn = self.drawn.copy()
+        drawn[wave] = True
+        waves, beliefs, floors = (*self.waves, wave), (*self.beliefs, belief), (*self.floors, floor)
+        return _SoFar(waves, (*self.train, train), beliefs, floors, known, drawn, missed)
 
 
 def _known(items: IntArray, losses: FloatArray | None) -> FloatArray | None:

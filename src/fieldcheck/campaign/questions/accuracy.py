@@ -93,4 +93,5 @@ class AccuracyQuestion:
             ids=evidence.ids,
             predictions=None if self.pool.predictions is None else self.pool.predictions_at(positions),
             labels=evidence.labels,
+            in_work=evidence.in_work,
         )

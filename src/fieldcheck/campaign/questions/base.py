@@ -23,11 +23,14 @@ class LabelEvidence:
         One per distinct item, in the order to label them.
     labels
         By id: the label that counts, or that there is none.
+    in_work
+        Items that people have at hand, or that wait for one more of them: a gap there is no gap, but work in progress.
     """
 
     sample: Sample
     ids: tuple[str, ...]
     labels: Mapping[str, Label]
+    in_work: frozenset[str] = frozenset()
 
     def first(self, draws: int) -> LabelEvidence:
         """Of the first draws only."""

@@ -129,7 +129,7 @@ class ComparisonQuestion:
         decide = estimate.judge if len(contest.items) else estimate.look
         found = decide(contest, drawn, losses, labels=labels, rule=rule)
         lost = int(np.isinf(losses[0, drawn.items[:labels]]).sum())
-        notes = (*_lost(lost), *_unused(labels, len(evidence.labels)), *self._waiting(drawn, labels))
+        notes = (*_lost(lost), *_unused(labels, evidence), *self._waiting(drawn, labels))
         return comparison.comparison(
             contest, found, labels - lost, budget=self._most, seed=self.seed, rule=rule, warnings=notes
         )
@@ -180,8 +180,9 @@ def _lost(count: int) -> tuple[str, ...]:
     return (f"{words.counted(count, 'item')} could not be labelled: taken to be like the others that were drawn",)
 
 
-def _unused(labels: int, answers: int) -> tuple[str, ...]:
-    if answers <= labels:
+def _unused(labels: int, evidence: LabelEvidence) -> tuple[str, ...]:
+    answers = len(evidence.labels)
+    if answers <= labels or evidence.in_work:
         return ()
     unused = words.counted(answers - labels, "label is", "labels are")
     return (f"{unused} not used yet: after a gap, or in a wave that is not complete",)

@@ -16,9 +16,11 @@ EventKind = Literal[
     "skipped",
     "flagged",
     "retracted",
+    "settled",
     "declared",
     "moved",
     "invited",
+    "shown",
     "extended",
     "closed",
 ]

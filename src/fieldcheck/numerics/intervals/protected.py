@@ -2,21 +2,31 @@
 
 Both bounds are quantiles of the beta distribution with the mean and variance of the estimate. Each allows for part of
 one failure that no label showed: the *protected* one for a failure where labels are sparsest, the narrower one, right
-if the risk model is, for one where failures are expected. That they cover is a result of simulation
-(benchmarks/results/right_numbers.md), not a theorem.
+if the risk model is, for one where failures are expected that no label showed. That they cover is a result of
+simulation (benchmarks/results/right_numbers.md), not a theorem.
+
+Where labels are sparsest depends on how many failures hide: a tenth of the pool does not fit into the hundred items
+with the smallest chances. The upper bound is the one that agrees with itself: what it leaves for hidden failures is
+the part of the pool whose mean chance it was made with.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+import numpy.typing as npt
+
 from fieldcheck.numerics.intervals.moments import WORST, beta_quantile
 from fieldcheck.numerics.intervals.wilson import critical, log_bounds, normal_quantile
+
+FloatArray = npt.NDArray[np.float64]
+
 
 Bounds = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeanEvidence:
     """What the labels say about a failure rate, or another mean loss.
 
@@ -24,9 +34,10 @@ class MeanEvidence:
         The estimate.
     seen, foreseen
         Its variance as the labels show it, and as the risk model expects it.
-    least, typical
-        How densely labels were drawn where they are sparsest, and where failures are expected: the chance that such an
-        item has a label is ``1 - exp(-rate)``.
+    least, typical, unseen
+        How densely labels were drawn where they are sparsest, where failures are expected, and where such are expected
+        that no label showed: the chance that such an item has a label is ``1 - exp(-rate)``. ``least`` has one value
+        per item of the population: the mean rate over the one, two, three, ... items with the smallest ones.
     failures, labels, population
         Counts; failures may be a sum of losses between 0 and 1.
     """
@@ -34,8 +45,9 @@ class MeanEvidence:
     value: float
     seen: float
     foreseen: float
-    least: float
+    least: FloatArray
     typical: float
+    unseen: float
     failures: float
     labels: int
     population: int
@@ -50,26 +62,25 @@ def protected(found: MeanEvidence, *, level: float, strict: bool = False) -> Bou
         Allow for a whole failure that no label showed, which is exact without failures, not for three quarters.
     """
     share = 1.0 if strict else WORST
-    low, high = _lower(found, level, share), _upper(found, found.seen, found.least, level=level, share=share)
-    return _possible(found, low, high)
+    return _possible(found, _lower(found, level, share), _hidden_upper(found, level=level, share=share))
 
 
 def trusting(found: MeanEvidence, *, level: float) -> Bounds:
     """Bounds that hold if the risk model is right; never wider than the protected ones."""
     low, most = protected(found, level=level)
-    high = _upper(found, max(found.seen, found.foreseen), found.typical, level=level, share=WORST)
+    high = _upper(found, max(found.seen, found.foreseen), found.unseen, level=level, share=WORST)
     return _possible(found, low, min(high, most))
 
 
 def protected_loss(found: MeanEvidence, *, level: float) -> Bounds:
     """The same for losses without a limit: an ordinary loss may have been missed where labels are sparsest."""
-    low, high = _loss_bounds(found, found.least, level=level)
+    low, high = _loss_bounds(found, float(found.least[0]), level=level)
     return low, max(high, trusting_loss(found, level=level)[1])
 
 
 def trusting_loss(found: MeanEvidence, *, level: float) -> Bounds:
     """The same for losses without a limit: one may have been missed where losses are expected."""
-    return _loss_bounds(found, found.typical, level=level)
+    return _loss_bounds(found, found.unseen, level=level)
 
 
 def _loss_bounds(found: MeanEvidence, rate: float, *, level: float) -> Bounds:
@@ -77,6 +88,21 @@ def _loss_bounds(found: MeanEvidence, rate: float, *, level: float) -> Bounds:
     low, _ = log_bounds(found.value, found.seen, z=z)
     _, high = log_bounds(found.value + unseen, found.seen + unseen**2, z=z)
     return max(low, found.failures / found.population), high
+
+
+def _hidden_upper(found: MeanEvidence, *, level: float, share: float) -> float:
+    """The bound that allows for failures in just that part of the pool, the sparsest, which it leaves for them."""
+
+    def bound(limit: float) -> float:
+        hidden = int((limit - found.value) * found.population)
+        rate = float(found.least[min(max(hidden, 1), found.population) - 1])
+        return _upper(found, found.seen, rate, level=level, share=share)
+
+    low, high = found.value, bound(found.value)
+    for _ in range(40):  # the bound falls as more room is left for them: there is one crossing
+        middle = (low + high) / 2
+        low, high = (middle, high) if bound(middle) > middle else (low, middle)
+    return high
 
 
 def _upper(found: MeanEvidence, variance: float, rate: float, *, level: float, share: float) -> float:
@@ -90,7 +116,7 @@ def _lower(found: MeanEvidence, level: float, share: float) -> float:
     if not found.failures:
         return 0.0
     if found.value >= 1:  # no right answer was seen: the mirror image of no failure
-        return 1 - _upper(replace(found, value=0.0), found.seen, found.least, level=level, share=share)
+        return 1 - _hidden_upper(replace(found, value=0.0), level=level, share=share)
     unseen = share / (found.population * found.typical)
     spread = _inflation(found, level) * max(found.seen, found.foreseen) + unseen**2
     return beta_quantile(found.value, spread, q=0.5 - level / 2)

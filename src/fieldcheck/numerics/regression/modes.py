@@ -1,7 +1,7 @@
 """Posterior modes of small regressions with Gaussian priors, many at once: several models, several folds of the labels.
 
-Fisher scoring: Newton's steps with the expected curvature, which is positive definite for every link, shortened until
-they do not lead upwards (full steps go in circles when an item fails that was held for perfectly safe).
+Newton's steps with the curvature where it is positive, shortened until they do not lead upwards (full steps go in
+circles when an item fails that was held for perfectly safe).
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ class Likelihood(Protocol):
         ...
 
     def slopes(self, linear: FloatArray, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Derivative of the log likelihood by each linear predictor, and minus its (expected) curvature."""
+        """Derivative of the log likelihood by each linear predictor, and minus its curvature where that is positive."""
+        ...
+
+    def expected(self, linear: FloatArray, losses: FloatArray) -> FloatArray:
+        """Minus the curvature that is expected (or, where that is positive for sure, the one that is there)."""
         ...
 
 
@@ -48,15 +52,21 @@ class Failures:
 
     def height(self, linear: FloatArray, losses: FloatArray) -> FloatArray:
         # The chance is (h + e^x)/(1 + e^x): in logarithms neither tail is lost to rounding.
-        right = np.logaddexp(0.0, linear) - np.log1p(-self.hidden)
-        wrong = np.logaddexp(0.0, linear) - np.logaddexp(linear, _log(self.hidden))
-        return np.asarray(losses * wrong + (1 - losses) * right)
+        wrong = np.logaddexp(linear, _log(self.hidden))
+        return np.asarray(np.logaddexp(0.0, linear) - losses * wrong - (1 - losses) * np.log1p(-self.hidden))
 
     def slopes(self, linear: FloatArray, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
         inner = special.expit(np.clip(linear, -60, 60))
         chance = self.hidden + (1 - self.hidden) * inner
         share = inner / chance
-        return (losses - chance) * share, (1 - self.hidden) * inner * (1 - inner) * share
+        steep = (1 - self.hidden) * (1 - inner) * share
+        bent = steep * np.maximum(steep - 1 + 2 * inner, 0.0)  # of a failure
+        return (losses - chance) * share, losses * bent + (1 - losses) * inner * (1 - inner)
+
+    def expected(self, linear: FloatArray, losses: FloatArray) -> FloatArray:
+        inner = special.expit(np.clip(linear, -60, 60))
+        chance = self.hidden + (1 - self.hidden) * inner
+        return np.asarray((1 - self.hidden) * inner * (1 - inner) * inner / chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +78,10 @@ class Losses:
 
     def slopes(self, linear: FloatArray, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
         ratio = self._ratio(linear, losses)
-        return SHAPE * (ratio - 1), SHAPE * ratio  # the curvature itself: it is positive here, and leads there sooner
+        return SHAPE * (ratio - 1), SHAPE * ratio
+
+    def expected(self, linear: FloatArray, losses: FloatArray) -> FloatArray:
+        return SHAPE * self._ratio(linear, losses)
 
     def _ratio(self, linear: FloatArray, losses: FloatArray) -> FloatArray:
         return np.asarray(losses * np.exp(-np.clip(linear, -60, 60)))
@@ -105,24 +118,28 @@ def modes(features: FloatArray, losses: FloatArray, prior: Prior, likelihood: Li
         One row per fit, one column per label: 1 where the fit sees the label, else 0.
     """
     precision = 1 / prior.sd**2
+    count = len(precision)
+    squares = (features[:, :, None] * features[:, None]).reshape(len(features), -1)
 
-    def depth(at: FloatArray) -> FloatArray:
+    def depth(at: FloatArray, linear: FloatArray) -> FloatArray:
         away = 0.5 * ((at - prior.mean) ** 2 * precision).sum(axis=1)
-        return np.asarray((used * likelihood.height(at @ features.T, losses)).sum(axis=1) + away)
+        return np.asarray((used * likelihood.height(linear, losses)).sum(axis=1) + away)
 
     def curvature(weight: FloatArray) -> FloatArray:
-        return np.asarray((features.T[None] * (used * weight)[:, None]) @ features + np.diag(precision))
+        return np.asarray(((used * weight) @ squares).reshape(-1, count, count) + np.diag(precision))
 
     at = np.repeat(prior.mean[None], len(used), axis=0)
-    here = depth(at)
+    linear = at @ features.T
+    here = depth(at, linear)
     for _ in range(_TURNS):
-        surplus, weight = likelihood.slopes(at @ features.T, losses)
+        surplus, weight = likelihood.slopes(linear, losses)
         gradient = (used * surplus) @ features - precision * (at - prior.mean)
         move = np.linalg.solve(curvature(weight), gradient[:, :, None])[:, :, 0]
         size = np.abs(move).max(axis=1, keepdims=True)
         move = move * np.minimum(1.0, _STEP / np.maximum(size, _CLOSE))
         for _ in range(30):
-            there = depth(at + move)
+            linear = (at + move) @ features.T
+            there = depth(at + move, linear)
             worse = there > here + 1e-12 * (1 + np.abs(here))
             if not worse.any():
                 break
@@ -130,7 +147,8 @@ def modes(features: FloatArray, losses: FloatArray, prior: Prior, likelihood: Li
         at, here = at + move, there
         if float(size.max()) < _CLOSE:
             break
-    _, weight = likelihood.slopes(at @ features.T, losses)
+    # The expected curvature is positive definite for every link, so that its determinant has a logarithm.
+    weight = likelihood.expected(linear, losses)
     _, logarithm = np.linalg.slogdet(curvature(weight) / np.sqrt(np.outer(precision, precision)))
     return Modes(at, -here - 0.5 * logarithm)
 

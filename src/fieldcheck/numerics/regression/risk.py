@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -40,6 +41,11 @@ HIDDEN = np.array([0.0, 0.01, 0.05])
 HIDDEN_WEIGHT = np.array([0.99, 0.005, 0.005])
 """Prior weight of each. The dial between plain pools and pools with hidden failures: with .97, .015, .015 the error
 relative to a random sample was .434 and .97, with these .398 and 1.05 (chosen by hand on 18 pools)."""
+
+
+HIDDEN_MOST = 0.3
+"""Hidden failures are at first believed to be at most this share of the announced ones. It matters where a model is
+believed to fail in less than one of a thousand items: without it, all chances there would be nearly equal."""
 
 
 GROUPS, GROUP_SD = 20, 0.5
@@ -115,6 +121,15 @@ class RiskModel:
     groups: IntArray | None = None
     family: Family = "bernoulli"
 
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Prior weight of each risk model."""
+        if self.models == 1:
+            return np.ones(1)
+        announced = float(special.expit(self.features @ self.mean).mean())
+        hidden = HIDDEN_WEIGHT[1:] * min(1.0, HIDDEN_MOST * announced / float(HIDDEN @ HIDDEN_WEIGHT))
+        return np.round(np.concatenate([[1 - hidden.sum()], hidden]), _DIGITS)
+
     @property
     def group_count(self) -> int:
         return 0 if self.groups is None else int(self.groups.max()) + 1
@@ -126,7 +141,7 @@ class RiskModel:
     def prior(self) -> Belief:
         """Before any label."""
         mean = np.concatenate([self.mean, np.zeros(self.group_count)])
-        return Belief(np.repeat(mean[None], self.models, axis=0), HIDDEN_WEIGHT if self.models > 1 else np.ones(1))
+        return Belief(np.repeat(mean[None], self.models, axis=0), self.weights)
 
     def fit(self, items: IntArray, losses: FloatArray) -> Belief:
         """After labels of these items. The same items may come in any order."""
@@ -137,7 +152,7 @@ class RiskModel:
         if not len(items):
             return [self.prior()] * len(used)
         found = self._modes(items, losses, used)
-        evidence = found.evidence.reshape(len(used), self.models) + np.log(self.prior().weights)
+        evidence = found.evidence.reshape(len(used), self.models) + np.log(self.weights)
         weights = np.exp(evidence - evidence.max(axis=1, keepdims=True))
         weights = np.round(weights / weights.sum(axis=1, keepdims=True), _DIGITS)
         coefficients = np.round(found.coefficients, _DIGITS).reshape(len(used), self.models, -1)
@@ -146,7 +161,7 @@ class RiskModel:
     def evidence(self, items: IntArray, losses: FloatArray) -> float:
         """Logarithm of the chance that this model gave the labels, by Laplace's approximation."""
         found = self._modes(items, losses, np.ones((1, len(items)), dtype=bool)).evidence
-        return float(special.logsumexp(found + np.log(self.prior().weights)))
+        return float(special.logsumexp(found + np.log(self.weights)))
 
     def _modes(self, items: IntArray, losses: FloatArray, used: BoolArray) -> Modes:
         likelihood: Likelihood = Losses()

@@ -62,7 +62,7 @@ class Table {
       this.left = {items: said.left ?? 0, disputed: said.disputed ?? 0};
       this.take(said.items);
       // A lease of somebody who left runs out without a word.
-      if (said.left) this.fetchLater(PATIENCE);
+      if (said.left || said.disputed) this.fetchLater(PATIENCE);
     } catch (error) {
       this.why = error.status ? "trouble" : "offline";
       this.trouble = error;
@@ -111,7 +111,7 @@ class Table {
   renderSaid() {
     const prediction = this.current?.prediction ?? null;
     at("said").hidden = prediction === null;
-    at("said").replaceChildren("The model says ", make("b", {dir: "auto"}, prediction ?? ""));
+    at("said").replaceChildren("The model says ", make("b", {dir: "auto"}, prediction ?? ""), ". The report tells that you saw this.");
   }
 
   renderLast() {
@@ -128,18 +128,24 @@ class Table {
       closed: ["Closed", "This campaign takes no more labels."],
       waiting: ["One moment", "Others hold the last items of this round. New ones come as soon as they are done."],
       others: ["Nothing for you now", this.others()],
+      settling: ["All labelled", `${this.disputes()}. There is nothing left for you to do. Thank you.`],
       offline: ["No connection", waiting ? `${count(waiting, "label")} waiting here; they are delivered when the server is back.` : "The server does not answer. Trying again."],
       trouble: ["This did not work", this.trouble?.message ?? ""],
     }[this.why] ?? ["Choosing items …", ""];
-    const mark = {done: "✓", closed: "✓"}[this.why];
+    const mark = {done: "✓", closed: "✓", settling: "✓"}[this.why];
     return [make("div", {class: "rest", "data-why": this.why || "loading"},
       mark && make("p", {class: "mark", "aria-hidden": "true"}, mark), make("h2", {}, title), make("p", {}, text))];
   }
 
   others() {
     const {items, disputed} = this.left;
-    const because = !disputed ? "" : disputed === items ? ", because people disagree" : `, ${disputed} of them because people disagree`;
-    return `${count(items, "item waits", "items wait")} for another person${because}. You may close this page, or wait for new items.`;
+    const waiting = `${count(items, "item waits", "items wait")} for another person${disputed ? `; ${this.disputes().toLowerCase()}` : ""}`;
+    return `${waiting}. You may close this page, or wait for new items.`;
+  }
+
+  disputes() {
+    const {disputed} = this.left;
+    return `On ${count(disputed, "item")} people disagree: ${disputed === 1 ? "it waits" : "they wait"} for the lead`;
   }
 
   // Answers
@@ -185,7 +191,7 @@ class Table {
   flag() {
     if (!this.current) return;
     this.outbox.add("api/flag", {by: this.by, item: this.current.id, note: ""});
-    this.notice(`${this.current.id} is flagged: somebody will look at it again.`, "calm");
+    this.notice(`${this.current.id} is flagged: it will be looked at again.`, "calm");
   }
 
   async skipBecause() {
