@@ -15,8 +15,9 @@ from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
 from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.reading import Reading, read_table
 from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.table import RawTable
 
-__all__ = ["ColumnMap", "Reading", "load", "name_of", "open_inputs", "read", "save", "suffixes"]
+__all__ = ["ColumnMap", "Reading", "load", "name_of", "open_inputs", "open_table", "read", "save", "suffixes"]
 
 
 def load(
@@ -63,10 +64,15 @@ def read(
     given = columns or {}
     if not isinstance(source, str | Path):
         return read_table(from_object(source), given, truth=truth)
-    place = Path(source)
+    return read_table(open_table(source, given, encoding=encoding), given, truth=truth)
+
+
+def open_table(path: str | Path, columns: ColumnMap | None = None, *, encoding: str | None = None) -> RawTable:
+    """The columns of a file, before any of them has a part."""
+    place = Path(path)
     made = _format(place)
     _check_there(place)
-    return read_table(made.read(place, given, encoding=encoding), given, truth=truth)
+    return made.read(place, columns or {}, encoding=encoding)
 
 
 def name_of(source: Any) -> str:

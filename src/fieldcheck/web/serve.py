@@ -45,7 +45,7 @@ EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts 
 
 def _say(text: str) -> None:
     """At once: whoever started the server through a pipe waits for its address."""
-    print(words.visible(text), flush=True)  # noqa: T201 -- the server has no other face
+    print(words.on_one_line(text), flush=True)  # noqa: T201 -- the server has no other face
 
 
 class _Server(uvicorn.Server):

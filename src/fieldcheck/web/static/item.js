@@ -13,7 +13,8 @@ export function preload(item) {
 
 export function view(item) {
   const shown = {image: image, text: text, row: row}[item.kind](item);
-  return [shown, item.note && make("p", {class: "note"}, item.note), make("p", {class: "id"}, item.id)].filter(Boolean);
+  const beside = item.kind !== "row" && item.pairs.length && row(item);
+  return [shown, beside, item.note && make("p", {class: "note"}, item.note), make("p", {class: "id"}, item.id)].filter(Boolean);
 }
 
 function image(item) {
