@@ -121,6 +121,8 @@ class Campaign:
         against: Sequence[Any] = (),
         reuse: str | Path | None = None,
         labels_unseen: bool = False,
+        trained_on: Sequence[str] = (),
+        train_share: float = 0.0,
         objective: str | None = None,
         budget: int | None = None,
         seed: int = 0,
@@ -150,6 +152,12 @@ class Campaign:
             An earlier campaign on the same items: how accurate is this new version, given those labels? It has to be
             said that the new version was neither trained nor tuned on them. The budget is of further labels, a quarter
             of the old ones if left out.
+        trained_on
+            Where the earlier campaign exported items for training: ids of further items that this version was trained
+            on. It is then judged by the labels that were kept, on the items that it has not seen.
+        train_share
+            Share of the labels that is set apart to train the next version with, before anything is drawn; the others
+            are kept to judge it.
         objective
             What waves aim at: ``protected``, ``estimate``, ``balanced`` or ``expose``.
         budget
@@ -188,8 +196,9 @@ class Campaign:
             pool_beside=pool_place.beside,
             items=items_place.recorded,
             items_beside=items_place.beside,
+            train_share=train_share,
         )
-        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations, options)
+        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations, options, trained_on)
         settings, question = asked_first(settings, loaded, chosen, new_classes, file=file)
         sample = question.draw(None)
         store = storage if isinstance(storage, Store) else open_store(storage, create=True)
