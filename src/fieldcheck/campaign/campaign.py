@@ -134,6 +134,8 @@ class Campaign:
         labels_per_item: int = 1,
         lease_seconds: float = 600.0,
         new_classes: Sequence[str] = (),
+        instructions: str = "",
+        descriptions: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """Start a campaign and choose its first items.
@@ -161,6 +163,8 @@ class Campaign:
             For so long an item that was asked for is kept for whoever asked.
         new_classes
             That a label may name beside those of the pool.
+        instructions, descriptions
+            For people who label: how to do it, in Markdown; and, by class, what it means.
         """
         options = dict(pool_options or {})
         loaded = pool if isinstance(pool, Pool) else sources.load(pool, **options)
@@ -181,6 +185,8 @@ class Campaign:
             lease_seconds=float(lease_seconds),
             pool_options=options,
             versions=versions(),
+            instructions=instructions.strip(),
+            descriptions=dict(descriptions or {}),
             pool_file=pool_place.recorded,
             pool_beside=pool_place.beside,
             items=items_place.recorded,
