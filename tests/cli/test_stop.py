@@ -1,4 +1,4 @@
-"""``fieldcheck assess`` with a stop rule."""
+"""``fieldcheck simulate`` with a stop rule."""
 
 from __future__ import annotations
 

@@ -44,6 +44,15 @@ ERROR = replace(
 )
 
 
+@pytest.mark.parametrize(("loss", "shown"), [(-0.1, 1.0), (0.1, 0.9), (1.4, 0.0)])
+def test_shown_is_possible_and_the_value_stays_what_it_was(loss: float, shown: float) -> None:
+    raw = replace(ACCURACY, value=1 - loss, mean_loss=loss)
+    assert raw.shown == pytest.approx(shown)
+    assert raw.to_dict()["value"] == 1 - loss
+    assert replace(ERROR, mean_loss=-0.1, value=1.1).shown == 1.0
+    assert replace(ERROR, mean_loss=1.5, value=-0.5).shown == -0.5
+
+
 @pytest.mark.parametrize(
     ("metric", "value", "low", "high", "error", "truth"),
     [

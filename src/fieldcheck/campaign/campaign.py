@@ -115,10 +115,10 @@ class Campaign:
     def create(  # noqa: PLR0913 -- one parameter per option of a campaign, all but two by name
         cls,
         storage: str | Path | Store,
-        pool: Pool | str | Path,
+        pool: Any,
         design: Design | str = "waves",
         *,
-        against: Sequence[Pool | str | Path] = (),
+        against: Sequence[Any] = (),
         reuse: str | Path | None = None,
         labels_unseen: bool = False,
         objective: str | None = None,
@@ -142,6 +142,9 @@ class Campaign:
 
         storage
             A file, ``postgresql://...``, or a store.
+        pool
+            A pool, its file, or what ``load`` takes: a data frame, a dict of columns, a list of dicts. What is not a
+            file is kept beside the campaign's.
         against
             Predictions of other models for the same items: which is better? Without a budget, every wave is looked at
             until that is decided.
@@ -167,9 +170,9 @@ class Campaign:
             For people who label: how to do it, in Markdown; and, by class, what it means.
         """
         options = dict(pool_options or {})
-        loaded = pool if isinstance(pool, Pool) else sources.load(pool, **options)
-        origin = loaded.origin.file if isinstance(pool, Pool) else pool
-        pool_place, items_place = (place_of(one, file_to_be(storage)) for one in (origin, items))
+        file = file_to_be(storage)
+        loaded = sources.load(_kept(pool, file), **options)
+        pool_place, items_place = (place_of(one, file) for one in (loaded.origin.file, items))
         settings = Settings(
             title=title.strip() or loaded.name,
             design="",
@@ -183,7 +186,7 @@ class Campaign:
             population=len(loaded),
             labels_per_item=labels_per_item,
             lease_seconds=float(lease_seconds),
-            pool_options=options,
+            pool_options={**options, "columns": dict(loaded.origin.settings or options.get("columns") or {})},
             versions=versions(),
             instructions=instructions.strip(),
             descriptions=dict(descriptions or {}),
@@ -192,8 +195,8 @@ class Campaign:
             items=items_place.recorded,
             items_beside=items_place.beside,
         )
-        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations)
-        settings, question = asked_first(settings, loaded, chosen, new_classes, file=file_to_be(storage))
+        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations, options)
+        settings, question = asked_first(settings, loaded, chosen, new_classes, file=file)
         sample = question.draw(None)
         store = storage if isinstance(storage, Store) else open_store(storage, create=True)
         with _closed_on_error(store):
@@ -488,7 +491,8 @@ class Campaign:
         def step(state: State) -> Event:
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
-            if (stored := self.log.keyed(sent)) is not None:
+            # While it is open, the store looks for the key of what is said itself, and gives back what it has.
+            if key and (state.closed or kind not in ABOUT_ITEMS) and (stored := self.log.keyed(sent)) is not None:
                 return same(stored, replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())
@@ -521,6 +525,15 @@ class Campaign:
             rule="labels belong to the items that were drawn: others have no known chance of being there",
             hint="label what the campaign asks for",
         )
+
+
+def _kept(pool: Any, file: Path | None) -> Any:
+    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
+    if isinstance(pool, Pool | str | Path) or file is None:
+        return pool
+    beside = file.with_suffix(".pool.parquet")
+    sources.save(sources.load(pool, name=file.stem), beside)
+    return beside
 
 
 @contextlib.contextmanager

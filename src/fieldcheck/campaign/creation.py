@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def _without_budget(design: Design) -> Design:
     if not getattr(design, "endless", False):
         raise BudgetError(
             f"{design.name} without a budget",
-            rule="only waves can go on until somebody stops",
+            rule="only waves can go on until it is stopped",
             hint="--budget 200, or --design waves",
         )
     return open_ended(design, careful=False)
@@ -57,13 +57,14 @@ def _without_budget(design: Design) -> Design:
 class Asked:
     """What a campaign is to ask; see ``Campaign.create``."""
 
-    against: Sequence[Pool | str | Path]
+    against: Sequence[Any]
     reuse: str | Path | None
     labels_unseen: bool
     design: Design | str
     auxiliary: str | None
     objective: str | None
     activations: npt.NDArray[Any] | None
+    reading: Mapping[str, Any]
 
 
 def asked_first(
@@ -93,11 +94,8 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         return AccuracyQuestion(pool, design, settings, asked.activations), ()
     _check_alone(asked)
     if asked.against:
-        rivals = tuple(
-            one if isinstance(one, Pool) else sources.load(one, **settings.pool_options) for one in asked.against
-        )
-        places = [one.origin.file if isinstance(one, Pool) else one for one in asked.against]
-        others = tuple(Other(place_of(place, file)) for place in places)
+        rivals = tuple(sources.load(one, **asked.reading) for one in asked.against)
+        others = tuple(Other(place_of(one.origin.file, file), columns=dict(one.origin.settings)) for one in rivals)
         return ComparisonQuestion.of(settings, (pool, *rivals)), others
     place = asked.reuse or ""
     reuse.require_unseen(asked.labels_unseen)

@@ -109,4 +109,5 @@ def _annotation(item: str, row: Sequence[Any]) -> Annotation:
 
 
 def _draw(record: dict[str, Any]) -> Draw:
-    return Draw(**{**record, "items": tuple(record["items"]), "warnings": tuple(record["warnings"])})
+    train = None if record["train"] is None else tuple(record["train"])
+    return Draw(**{**record, "items": tuple(record["items"]), "warnings": tuple(record["warnings"]), "train": train})

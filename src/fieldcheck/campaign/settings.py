@@ -52,11 +52,14 @@ class Other:
         Where it is: a file, or the address of a store.
     number
         Of the earlier campaign's last event that counts.
+    columns
+        How a pool was read: from a role to a column.
     """
 
     place: Place = Place()
     address: str = ""
     number: int = 0
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,6 @@ class Settings:
             )
         known = {name.name for name in fields(cls)}
         given = {name: value for name, value in record.items() if name in known}
-        others = tuple(Other(Place(**one["place"]), one["address"], one["number"]) for one in record.get("others", ()))
+        others = tuple(Other(**{**one, "place": Place(**one["place"])}) for one in record.get("others", ()))
         earlier = tuple(record.get("earlier", ()))
         return cls(**{**given, "classes": tuple(record["classes"]), "earlier": earlier, "others": others})

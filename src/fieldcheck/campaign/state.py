@@ -233,6 +233,8 @@ class Draw:
         One per new draw.
     draws
         How they were drawn, as a record; what is not of single draws is that of the whole sample so far.
+    train
+        One per new draw: whether its label is to train with; None where all are kept.
     """
 
     items: tuple[int, ...]
@@ -240,6 +242,7 @@ class Draw:
     draws: Mapping[str, Any]
     complete: bool
     warnings: tuple[str, ...]
+    train: tuple[bool, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -480,6 +483,7 @@ def draw_of(record: Mapping[str, Any]) -> Draw:
         draws=record["draws"],
         complete=record["complete"],
         warnings=tuple(record["warnings"]),
+        train=None if record["train"] is None else tuple(record["train"]),
     )
 
 

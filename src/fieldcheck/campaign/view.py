@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -168,32 +168,33 @@ class CampaignView:
         Each budget is looked at once, at an error of its own, so that all claims that a campaign ever makes are wrong
         in at most ``1 - level`` of campaigns; before a budget is spent its look is preliminary.
         """
-        found = too_early(wanted, "")
-        for look, statement in self._looks(level):
-            try:
-                estimate = statement()
-            except LabelError as error:
-                found = too_early(wanted, error.problem).at(look)
-                continue
-            found = decide(only_estimate(estimate), wanted).at(look)
-            if found.word != "undecided":
-                break
-        return found
+        decisions = (self._decided_at(wanted, look, statement) for look, statement in self._looks(level))
+        *_, last = until(decisions, lambda found: found.word != "undecided")
+        return last
+
+    def _decided_at(
+        self, wanted: Requirement, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> Decision:
+        try:
+            return decide(only_estimate(statement()), wanted).at(look)
+        except LabelError as error:
+            return too_early(wanted, error.problem).at(look)
 
     def check_best(self, name: str, *, level: float = 0.95) -> tuple[Decided, str, BudgetLook]:
         """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does."""
-        word: Decided = "undecided"
-        for look, statement in self._looks(level):  # noqa: B007 -- the last one is said
-            try:
-                found = only_comparison(statement(), name)
-            except LabelError as error:
-                sentence = error.problem
-                continue
-            won, sentence = found.best() == name, found.sentence()
-            word = "passed" if won else "failed" if found.beaten(name) else "undecided"
-            if word != "undecided":
-                break
-        return word, sentence, look
+        decisions = (self._best_at(name, look, statement) for look, statement in self._looks(level))
+        *_, last = until(decisions, lambda found: found[0] != "undecided")
+        return last
+
+    def _best_at(
+        self, name: str, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> tuple[Decided, str, BudgetLook]:
+        try:
+            found = only_comparison(statement(), name)
+        except LabelError as error:
+            return "undecided", error.problem, look
+        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
+        return word if look.spent else "undecided", found.sentence(), look
 
     def _looks(self, level: float) -> Iterator[tuple[BudgetLook, Callable[[], Estimate | Comparison]]]:
         """For each budget that it had: the look that belongs to it, and what its labels say at that look's level."""
@@ -300,6 +301,14 @@ def _point(found: Estimate | Comparison) -> Point | None:
     if isinstance(found, Comparison):
         return None
     return Point(found.labels, found.value, found.interval.low, found.interval.high, found.failures)
+
+
+def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:
+    """All up to the first that is enough, which is the last."""
+    for one in found:
+        yield one
+        if enough(one):
+            return
 
 
 def only_estimate(found: Estimate | Comparison) -> Estimate:

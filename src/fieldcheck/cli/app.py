@@ -17,10 +17,11 @@ from fieldcheck.cli.exit_codes import Check
 from fieldcheck.cli.extend import extend
 from fieldcheck.cli.failures import failures
 from fieldcheck.cli.import_ import import_
+from fieldcheck.cli.inspect import inspect
 from fieldcheck.cli.label import label
 from fieldcheck.cli.next import next_
 from fieldcheck.cli.plan import plan
-from fieldcheck.cli.predict import predict
+from fieldcheck.cli.predict import BareTruth, predict
 from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.report import report
 from fieldcheck.cli.sample import sample
@@ -44,12 +45,14 @@ app = typer.Typer(
 
 
 for verb in (
-    *(demo, predict, auxiliary, designs, plan, simulate, sample, estimate),
+    *(demo, inspect, predict, auxiliary, designs, plan, simulate, sample, estimate),
     *(start, next_, import_, label, status, extend, backup, verify, failures, report, check),
     *(bench, recommend),
 ):
     job = verb if verb in (demo, designs) else reads_files(verb)
-    app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(job)
+    app.command(
+        verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else BareTruth if verb is predict else None
+    )(job)
 
 
 app.add_typer(tomography)

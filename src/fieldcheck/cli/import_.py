@@ -27,7 +27,7 @@ def import_(
     ],
     by: Annotated[
         str,
-        typer.Option("--by", metavar="NAME", help="Whose labels they are; a line that names somebody else is refused."),
+        typer.Option("--by", metavar="NAME", help="Whose labels they are; a line with another name is refused."),
     ] = "",
     good_lines: Annotated[
         bool,
@@ -56,7 +56,7 @@ def import_(
 
     Different from the same person's earlier label: it corrects it.
 
-    Different from somebody else's: it is listed, and both stand.
+    Different from another person's: it is listed, and both stand.
 
     The names of a column 'annotator' count; where it is empty, --by does.
     """

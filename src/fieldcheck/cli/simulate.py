@@ -11,8 +11,8 @@ from rich.markup import escape
 
 from fieldcheck import report
 from fieldcheck.accuracy.assessment import stopping
-from fieldcheck.accuracy.assessment.simulate import assess as played
-from fieldcheck.accuracy.assessment.simulate import assess_until
+from fieldcheck.accuracy.assessment.simulate import simulate as played
+from fieldcheck.accuracy.assessment.simulate import simulate_until
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
 from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, show_statement, tell
@@ -72,7 +72,7 @@ def simulate(
         return
     result: Estimate | Stop
     if rule is not None:
-        result = assess_until(
+        result = simulate_until(
             items,
             rule,
             design,
@@ -96,8 +96,7 @@ def simulate(
             activations=options.load_activations(activations),
         )
         result = result if metric is None else result.as_metric(metric)
-    for note in items.notes:
-        tell(f"note: {note}")
+    options.tell_notes(items)
     _show(result, as_json=as_json)
     if html is not None:
         report.write_text(html, _page(result))

@@ -90,6 +90,12 @@ class Estimate:
         )
 
     @property
+    def shown(self) -> float:
+        """What people are told: the value, cut to what is possible; an estimate by weights may leave that range."""
+        low, high = measure_of(self.task, self.loss).range
+        return self.scale.of(min(max(self.mean_loss, low), high))
+
+    @property
     def protected(self) -> Interval | None:
         """The interval that is made to hold also where items that look safe fail, for techniques that know one."""
         return protected_of(self.interval, self.beside)
@@ -159,6 +165,7 @@ class Estimate:
         return {
             "metric": self.metric,
             "value": self.value,
+            "shown": self.shown,
             "interval": self.interval.to_dict(),
             "beside": None if self.beside is None else self.beside.to_dict(),
             "audit": self.audit,

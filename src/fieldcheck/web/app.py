@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -23,6 +23,10 @@ from fieldcheck.web.labelling import ElsewhereError, Labelling, OtherPersonError
 from fieldcheck.web.refusal import RefusedError, error_answer
 from fieldcheck.web.sign_in import Person, SignIn
 from fieldcheck.web.watch import Watch
+
+Q = TypeVar("Q")
+T = TypeVar("T")
+
 
 LOOK = 0.25
 """Seconds between two looks for something to push."""
@@ -150,9 +154,12 @@ async def _signed_in(request: Request, token: str, sign_in: SignIn) -> Response:
 def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
     """What people who label may ask for; so may the lead."""
     router = APIRouter()
-    # One after the other, as the campaign would make them wait in any case; so they take no thread from those who
-    # label, and the large arrays of a draw are all in the heap of one thread, not in one of each.
-    asking = ThreadPoolExecutor(1, "fieldcheck-next")
+    # The campaign takes one after the other in any case. In one thread each, those who came first are served first,
+    # nobody who waits for a draw takes a thread from those who label, and the large arrays of draws share one heap.
+    asking, telling = (ThreadPoolExecutor(1, f"fieldcheck-{name}") for name in ("next", "label"))
+
+    async def in_turn(queue: Executor, do: Callable[[Q, Person], T], asked: Q, person: Person) -> T:
+        return await asyncio.get_running_loop().run_in_executor(queue, do, asked, person)
 
     @router.get("/api/campaign")
     def about(person: Whoever) -> dict[str, Any]:
@@ -168,27 +175,27 @@ def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
 
     @router.post("/api/next")
     async def next_items(asked: requests.Next, person: Whoever) -> dict[str, Any]:
-        return await asyncio.get_running_loop().run_in_executor(asking, labelling.next, asked, person)
+        return await in_turn(asking, labelling.next, asked, person)
 
     @router.post("/api/label")
-    def label(asked: requests.Label, person: Whoever) -> dict[str, Any]:
-        return labelling.label(asked, person)
+    async def label(asked: requests.Label, person: Whoever) -> dict[str, Any]:
+        return await in_turn(telling, labelling.label, asked, person)
 
     @router.post("/api/skip")
-    def skip(asked: requests.Skip, person: Whoever) -> dict[str, Any]:
-        return labelling.skip(asked, person)
+    async def skip(asked: requests.Skip, person: Whoever) -> dict[str, Any]:
+        return await in_turn(telling, labelling.skip, asked, person)
 
     @router.post("/api/flag")
-    def flag(asked: requests.Flag, person: Whoever) -> dict[str, Any]:
-        return labelling.flag(asked, person)
+    async def flag(asked: requests.Flag, person: Whoever) -> dict[str, Any]:
+        return await in_turn(telling, labelling.flag, asked, person)
 
     @router.post("/api/undo")
-    def undo(asked: requests.Undo, person: Whoever) -> dict[str, Any]:
-        return labelling.undo(asked, person)
+    async def undo(asked: requests.Undo, person: Whoever) -> dict[str, Any]:
+        return await in_turn(telling, labelling.undo, asked, person)
 
     @router.post("/api/release")
-    def release(asked: requests.Release, person: Whoever) -> dict[str, Any]:
-        return labelling.release(asked, person)
+    async def release(asked: requests.Release, person: Whoever) -> dict[str, Any]:
+        return await in_turn(telling, labelling.release, asked, person)
 
     @router.get("/items/{position}")
     def item(position: int) -> Response:

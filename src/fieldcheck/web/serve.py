@@ -45,7 +45,7 @@ EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts 
 
 def _say(text: str) -> None:
     """At once: whoever started the server through a pipe waits for its address."""
-    print(words.visible(text), flush=True)  # noqa: T201 -- the server has no other face
+    print(words.on_one_line(text), flush=True)  # noqa: T201 -- the server has no other face
 
 
 class _Server(uvicorn.Server):
@@ -153,7 +153,7 @@ def _tell_links(tell: Callable[[str], None], campaign: Campaign, address: str, t
         tell(f"{name}: {_link(address, token)}")
     if tokens:
         end = f"fieldcheck label {shlex.quote(campaign.place)} --revoke NAME"
-        tell(f"each link is one person's: whoever has it labels in that name. {end} ends it")
+        tell(f"each link is one person's: what is labelled there is in that name. {end} ends it")
 
 
 def _link(address: str, token: str) -> str:

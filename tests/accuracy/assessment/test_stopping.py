@@ -10,7 +10,7 @@ import pytest
 
 import fieldcheck as fc
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.simulate import assess_until, play, run_until
+from fieldcheck.accuracy.assessment.simulate import play, run_until, simulate_until
 from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth, StopRule, judge, open_ended
 from fieldcheck.accuracy.designs import Srs, Ssrs, Waves
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError, LabelError
@@ -165,16 +165,16 @@ def test_half_width_of_errors() -> None:
     rng = np.random.default_rng(7)
     said, spread = rng.normal(0, 2, 900), rng.random(900)
     pool = fc.from_arrays(y_pred=said, y_true=said + rng.normal(0, 1, 900) * spread, auxiliary={"lsa": spread})
-    stop = assess_until(pool, HalfWidth(0.06), seed=1)
+    stop = simulate_until(pool, HalfWidth(0.06), seed=1)
     assert stop.decision == "passed"
     assert stop.estimate.metric == "1-mse"
     assert "points" not in stop.sentence()
     with pytest.raises(DesignError):
-        assess_until(pool, Certify(0.9), seed=1)
+        simulate_until(pool, Certify(0.9), seed=1)
 
 
 def test_words_say_what_it_rests_on() -> None:
-    stop = assess_until(EASY, Certify(0.98), max_labels=60, seed=0)
+    stop = simulate_until(EASY, Certify(0.98), max_labels=60, seed=0)
     assert stop.decision == "undecided"
     assert "more labels" in stop.sentence() or "nearly" in stop.sentence()
     assert {"decision", "truth", "looks", "error", "assumes", "wrong if", "about"} == dict(stop.facts()).keys()
@@ -202,7 +202,7 @@ def test_what_cannot_be_is_refused() -> None:
             Certify(wrong)
     for design in (Ssrs("confidence"), Srs(replace=True)):
         with pytest.raises(DesignError):
-            assess_until(HARD, HalfWidth(0.1), design)
+            simulate_until(HARD, HalfWidth(0.1), design)
     for most in (1, 1_501):
         with pytest.raises(BudgetError):
-            assess_until(HARD, HalfWidth(0.1), max_labels=most)
+            simulate_until(HARD, HalfWidth(0.1), max_labels=most)

@@ -50,6 +50,8 @@ class Waves:
     first
         Size of the first wave of a campaign whose budget is not known: it then goes on by a quarter of its labels at
         a time, and may stop after any wave. Left out, the waves are laid out for the budget.
+    train
+        Share of the labels to train the next version with; the others are kept to judge it.
     earlier
         Budgets that were extended, joined by ``+``: what was drawn for them stays.
     """
@@ -71,11 +73,12 @@ class Waves:
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
+    train: float = 0.0
     earlier: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
-        check_between(self.name, low=0, high=1, certain=self.certain)
+        check_between(self.name, low=0, high=1, certain=self.certain, train=self.train)
         check_between(self.name, low=2, high=1_000_000, first=20 if self.first is None else self.first)
         if self.objective not in (known := get_args(Objective)):
             raise DesignError(
@@ -101,9 +104,10 @@ class Waves:
             total = known_budget if self.first is None else 2 * (len(so_far.items) + count)
             so_far = self._next(so_far, model, known, count, total, frame.task, (seed, number))
         last[""] = (asked, so_far)
-        return self._sample(
+        sample = self._sample(
             frame, so_far.waves, so_far.beliefs, so_far.floors, complete=len(so_far.waves) == len(planned)
         )
+        return replace(sample, train=np.concatenate(so_far.train)) if self.train else sample
 
     def _next(
         self,
@@ -123,8 +127,9 @@ class Waves:
         floor = self.floor_of(prospect.expected, task, missed=missed, drawn=drawn, left=left, budget=total)
         rule, (seed, number) = self.rule(floor), name
         streams = {"choice": stream(seed, "waves", number), "order": stream(seed, "waves", "order", number)}
-        wave = rule.draw(prospect, drawn, count, **streams)
-        return so_far.and_then(wave, belief, floor, known, missed * (1 - rule.inclusion(prospect, drawn, count)))
+        wave, train = rule.draw_apart(prospect, drawn, count, train=self.train, **streams)
+        missed = missed * (1 - rule.inclusion(prospect, drawn, count))
+        return so_far.and_then(wave, train, belief, floor, known, missed)
 
     def floor_for(self, expected: FloatArray, task: Task) -> float:
         """The floor before any label."""
@@ -208,9 +213,12 @@ class _SoFar:
         The losses that they were drawn with: of all waves but the last.
     drawn, missed
         One per item: whether a wave drew it, and the chance that none did.
+    train
+        One per draw of each wave: whether it is to train with.
     """
 
     waves: tuple[IntArray, ...]
+    train: tuple[BoolArray, ...]
     beliefs: tuple[Belief, ...]
     floors: tuple[float, ...]
     known: FloatArray
@@ -219,7 +227,7 @@ class _SoFar:
 
     @classmethod
     def nothing(cls, size: int) -> _SoFar:
-        return cls((), (), (), np.zeros(0), np.zeros(size, dtype=bool), np.ones(size))
+        return cls((), (), (), (), np.zeros(0), np.zeros(size, dtype=bool), np.ones(size))
 
     @property
     def items(self) -> IntArray:
@@ -230,11 +238,13 @@ class _SoFar:
         known = _known(self.items[: len(self.known)], losses)
         return known is not None and np.array_equal(known, self.known)
 
-    def and_then(self, wave: IntArray, belief: Belief, floor: float, known: FloatArray, missed: FloatArray) -> _SoFar:
+    def and_then(
+        self, wave: IntArray, train: BoolArray, belief: Belief, floor: float, known: FloatArray, missed: FloatArray
+    ) -> _SoFar:
         drawn = self.drawn.copy()
         drawn[wave] = True
         waves, beliefs, floors = (*self.waves, wave), (*self.beliefs, belief), (*self.floors, floor)
-        return _SoFar(waves, beliefs, floors, known, drawn, missed)
+        return _SoFar(waves, (*self.train, train), beliefs, floors, known, drawn, missed)
 
 
 def _known(items: IntArray, losses: FloatArray | None) -> FloatArray | None:

@@ -37,7 +37,10 @@ def question_of(settings: Settings, pool: Pool, file: Path | None) -> Question:
         That the campaign is kept in: other pools, and an earlier campaign, may lie beside it.
     """
     if settings.question == ComparisonQuestion.name:
-        rivals = [sources.load(_found(other, file), **settings.pool_options) for other in settings.others]
+        rivals = [
+            sources.load(_found(other, file), **{**settings.pool_options, "columns": other.columns})
+            for other in settings.others
+        ]
         return ComparisonQuestion.of(settings, (pool, *rivals))
     if settings.question == ReuseQuestion.name:
         (other,) = settings.others

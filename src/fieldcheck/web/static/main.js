@@ -242,7 +242,7 @@ class Table {
   flag() {
     if (!this.current) return;
     this.outbox.add("api/flag", {by: this.by, item: this.current.id, note: ""});
-    this.notice(`${this.current.id} is flagged: somebody will look at it again.`, "calm");
+    this.notice(`${this.current.id} is flagged: it will be looked at again.`, "calm");
   }
 
   async skipBecause() {
