@@ -114,9 +114,8 @@ def condition(fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, test
     """What is known about one test."""
     means, errors = fitted.predict(np.array([test], dtype=np.int64))
     low, high = _band(float(means[0]), float(errors[0]), level)
-    at = dict(zip(space.names, space.severities(test).tolist(), strict=True))
     return Condition(
-        severities={name: severity for name, severity in at.items() if severity},
+        severities=space.named(test),
         robustness=float(means[0]),
         low=low,
         high=high,

@@ -261,7 +261,7 @@ def space_record(space: Space) -> list[dict[str, Any]]:
     """A space as plain values."""
     return [
         {"name": axis.name, "levels": axis.levels, "perturbation": axis.perturbation, "words": dict(axis.words)}
-        | ({"chosen": list(axis.chosen)} if axis.chosen else {})
+        | {name: list(part) for name in ("chosen", "of", "amounts") if (part := getattr(axis, name))}
         for axis in space.axes
     ]
 
@@ -281,6 +281,8 @@ def space_of(record: Any, where: object) -> Space:
                     one["perturbation"],
                     {k: (v[0], v[1]) for k, v in one["words"].items()},
                     tuple(map(int, one.get("chosen", ()))),
+                    tuple(map(str, one.get("of", ()))),
+                    tuple((float(low), float(high)) for low, high in one.get("amounts", ())),
                 )
                 for one in rows
             )

@@ -6,9 +6,9 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from fieldcheck.core.boxes import Objects, read_boxes
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs, Subset, gather
 from fieldcheck.core.measures.base import Measure
-from fieldcheck.core.space import Space
+from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.models import decoders
 from fieldcheck.models.classes import as_codes, class_names
@@ -113,7 +113,7 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
     )
     executor = Executor(
         space=space,
-        perturbations=[_perturbation(axis.perturbation or axis.name, trust=trust) for axis in space.axes],
+        perturbations=[_perturbation(axis, trust=trust) for axis in space.axes],
         inputs=inputs,
         respond=respond,
         check=check,
@@ -149,7 +149,21 @@ def _settings(recipe: Recipe) -> str:
     return json.dumps(tables, sort_keys=True, default=str)
 
 
-def _perturbation(spec: str, *, trust: bool) -> Perturbation:
+def _perturbation(axis: Axis, *, trust: bool) -> Perturbation:
+    """The perturbation of an axis, with the amounts that its levels were given."""
+    found = _named_perturbation(axis.perturbation or axis.name, trust=trust)
+    if not axis.amounts:
+        return found
+    if "amounts" not in {one.name for one in fields(cast(Any, found))}:
+        raise SpaceError(
+            f"{found.name} takes no amounts",
+            rule="its levels have no single number each",
+            hint="levels = [0, 2, 5] chooses among its own levels",
+        )
+    return cast(Perturbation, replace(cast(Any, found), amounts=axis.every_amount()))
+
+
+def _named_perturbation(spec: str, *, trust: bool) -> Perturbation:
     """What a spec names: ``name:parameter=value`` of the registry, or ``module:name`` of the user's."""
     if ":" not in spec or "=" in spec:
         return perturbations.registry.build(spec)
