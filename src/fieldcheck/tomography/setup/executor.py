@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.core.boxes import Objects
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs, gather, parts_of
 from fieldcheck.core.measures.base import Measure
@@ -23,7 +23,7 @@ from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Perturbation
-from fieldcheck.tomography.setup.scenes import MOST_MOVED, Left, Motion, Scenes, moves
+from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, ShareLeft, moves
 
 HELD, LEAST = 2**28, 64
 """Bytes of perturbed inputs that are held at once, about, and rows at least."""
@@ -122,7 +122,7 @@ class Executor:
 
     def observe(
         self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None
-    ) -> tuple[FloatArray, Objects | None]:
+    ) -> tuple[FloatArray, box.Objects | None]:
         """The same, and single objects where the truth is boxes. A row without a true box costs no inference."""
         if self.scenes is None:
             outputs = self._outputs(tests, inputs, arrangements)
@@ -151,7 +151,7 @@ class Executor:
                     motion.then(at, maps, picture)
         return scenes.after(motion, inputs)
 
-    def left(self) -> Left | None:
+    def left(self) -> ShareLeft | None:
         """The share of the inputs with an object left, by test; None where the truth is no boxes, or is too much work.
 
         Without an inference: where boxes are does not depend on the model.
@@ -167,7 +167,7 @@ class Executor:
             severities[list(axes)] = levels
             truths = self.truths(np.repeat(self.space.numbers(severities), len(inputs)), inputs)
             shares[number] = np.mean([len(boxes) > 0 for boxes in truths])
-        return Left(axes, shares.reshape(shape))
+        return ShareLeft(axes, shares.reshape(shape))
 
     def _scenes(self) -> Scenes:
         if self.scenes is None:
