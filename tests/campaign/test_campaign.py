@@ -34,7 +34,7 @@ def test_with_people_as_in_simulation(spec: str, tmp_path: Path) -> None:
     """To the last bit, for every technique: the same items, and the same estimate."""
     campaign = start(tmp_path, animals(), spec)
     label_all(campaign, animals())
-    assert numbers(campaign.estimate()) == numbers(fc.assess(animals(), spec, budget=60, seed=5))
+    assert numbers(campaign.estimate()) == numbers(fc.simulate(animals(), spec, budget=60, seed=5))
     assert campaign.progress().complete
 
 
@@ -42,7 +42,7 @@ def test_with_people_as_in_simulation(spec: str, tmp_path: Path) -> None:
 def test_numbers_too(spec: str, tmp_path: Path) -> None:
     campaign = start(tmp_path, houses(), spec)
     label_all(campaign, houses())
-    assert numbers(campaign.estimate()) == numbers(fc.assess(houses(), spec, budget=60, seed=5))
+    assert numbers(campaign.estimate()) == numbers(fc.simulate(houses(), spec, budget=60, seed=5))
     assert campaign.progress().failures == campaign.estimate().failures == len(campaign.failures()) > 0
 
 
@@ -50,7 +50,7 @@ def test_activations(tmp_path: Path) -> None:
     matrix = np.random.default_rng(1).random((300, 8))
     campaign = start(tmp_path, animals(), "ces", activations=matrix)
     label_all(campaign, animals())
-    simulated = fc.assess(animals(), "ces", budget=60, seed=5, activations=matrix)
+    simulated = fc.simulate(animals(), "ces", budget=60, seed=5, activations=matrix)
     assert numbers(campaign.estimate()) == numbers(simulated)
 
 
@@ -58,7 +58,7 @@ def test_activations(tmp_path: Path) -> None:
 def test_the_objective_is_a_parameter_of_waves(objective: str, tmp_path: Path) -> None:
     campaign = start(tmp_path, animals(), objective=objective)
     label_all(campaign, animals())
-    simulated = fc.assess(animals(), f"waves:objective={objective}", budget=60, seed=5)
+    simulated = fc.simulate(animals(), f"waves:objective={objective}", budget=60, seed=5)
     assert numbers(campaign.estimate()) == numbers(simulated)
     assert campaign.settings.objective == objective
 
@@ -74,7 +74,7 @@ def test_many_people_find_the_same(tmp_path: Path) -> None:
             break
         for by, item in given:
             campaign.tell(item, truth(animals(), item), by=by)
-    assert numbers(campaign.estimate()) == numbers(fc.assess(animals(), "waves", budget=60, seed=5))
+    assert numbers(campaign.estimate()) == numbers(fc.simulate(animals(), "waves", budget=60, seed=5))
     assert sum(campaign.progress().annotators.values()) == 60
 
 
@@ -88,7 +88,7 @@ def test_it_goes_on_after_every_single_label(tmp_path: Path) -> None:
                 break
             campaign.tell(given[0], truth(animals(), given[0]), by="Ann")
     with Campaign.open(tmp_path / "campaign.db", pool=blank(animals())) as campaign:
-        assert numbers(campaign.estimate()) == numbers(fc.assess(animals(), "waves", budget=25, seed=5))
+        assert numbers(campaign.estimate()) == numbers(fc.simulate(animals(), "waves", budget=25, seed=5))
 
 
 def test_elsewhere_it_is_the_same(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_correction_does_not_change_what_was_drawn(tmp_path: Path) -> None:
     assert list(corrected.state.items)[: len(drawn)] == drawn
     items = animals().position_of(list(corrected.state.items))
     assert corrected.estimate().failures == int(np.asarray(animals().failed)[items].sum())
-    assert corrected.estimate().value != fc.assess(animals(), "waves", budget=60, seed=5).value
+    assert corrected.estimate().value != fc.simulate(animals(), "waves", budget=60, seed=5).value
     with Campaign.open(corrected.place, pool=blank(animals())) as again:
         assert again.state == corrected.state
         assert again.estimate() == corrected.estimate()
