@@ -31,6 +31,24 @@ NO_MODEL = "none"
 LIST = "list"
 
 
+KNOWN = ("auto", "folder")
+"""Truths that need no name: what the inputs know."""
+
+
+class BareTruth(TyperCommand):
+    """A command whose ``--truth`` may stand alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ends = [*args[1:], "-"]
+        alone = [at for at, word in enumerate(args) if word == "--truth" and ends[at].startswith("-")]
+        for at in reversed(alone):
+            args.insert(at + 1, KNOWN[0])
+        return super().parse_args(ctx, args)
+
+
+COMMAND = BareTruth
+
+
 def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="File or folder of the model; none: no model.")],
     inputs: Annotated[
@@ -174,21 +192,6 @@ def predict(
         tell("note: the inputs know the truth (class folders, or a column of labels); --truth writes it into the pool")
     seen = inputs if items.kind != "text" and Path(inputs).exists() else ""
     _finish(pool, out, activations=activations, items=seen, as_json=as_json)
-
-
-KNOWN = ("auto", "folder")
-"""Truths that need no name: what the inputs know."""
-
-
-class BareTruth(TyperCommand):
-    """A command whose ``--truth`` may stand alone."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        ends = [*args[1:], "-"]
-        alone = [at for at, word in enumerate(args) if word == "--truth" and ends[at].startswith("-")]
-        for at in reversed(alone):
-            args.insert(at + 1, KNOWN[0])
-        return super().parse_args(ctx, args)
 
 
 def _may_be_grey(items: Inputs, colour: str) -> bool:
