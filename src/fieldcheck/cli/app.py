@@ -14,6 +14,7 @@ from fieldcheck.cli.demo import demo
 from fieldcheck.cli.designs import designs
 from fieldcheck.cli.estimate import estimate
 from fieldcheck.cli.exit_codes import Check
+from fieldcheck.cli.export import export
 from fieldcheck.cli.extend import extend
 from fieldcheck.cli.failures import failures
 from fieldcheck.cli.import_ import import_
@@ -46,7 +47,7 @@ app = typer.Typer(
 
 for verb in (
     *(demo, inspect, predict, auxiliary, designs, plan, simulate, sample, estimate),
-    *(start, next_, import_, label, status, extend, backup, verify, failures, report, check),
+    *(start, next_, import_, label, status, extend, backup, verify, failures, export, report, check),
     *(bench, recommend),
 ):
     job = verb if verb in (demo, designs) else reads_files(verb)

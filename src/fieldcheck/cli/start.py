@@ -43,6 +43,17 @@ def start(
             help="With --reuse: whether this version was kept away from those labels; it has to be said.",
         ),
     ] = None,
+    trained_on: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --reuse: ids of further items that this version was trained on, one a line or a column 'id'.",
+        ),
+    ] = None,
+    train_share: Annotated[
+        float,
+        typer.Option(help="Share of the labels to train the next version with; the others are kept to judge it."),
+    ] = 0.0,
     objective: Annotated[
         str | None,
         typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
@@ -87,7 +98,9 @@ def start(
         design,
         against=against or (),
         reuse=None if reuse is None else _earlier(reuse),
-        labels_unseen=reuse is not None and _unseen(labels_unseen),
+        labels_unseen=reuse is not None and _unseen(labels_unseen, reuse),
+        trained_on=() if trained_on is None else _ids(trained_on),
+        train_share=train_share,
         objective=objective,
         budget=budget,
         seed=seed,
@@ -144,9 +157,23 @@ def _earlier(place: str) -> str | Path:
         return sheet.campaign_file(Path(place))
 
 
-def _unseen(labels_unseen: bool | None) -> bool:
-    """The answer of the command line, or of the person at the terminal; no answer is no."""
-    if labels_unseen is None and sys.stdin.isatty():
+def _ids(file: Path) -> list[str]:
+    """One a line, or those of a column ``id``."""
+    lines = [line.strip() for line in text.read(file).splitlines() if line.strip()]
+    head = [cell.strip().lower() for cell in lines[0].split(",")] if lines else []
+    if "id" in head:
+        return [row[head.index("id")] for row in csv.reader(lines[1:]) if len(row) > head.index("id")]
+    return lines
+
+
+def _unseen(labels_unseen: bool | None, old: str) -> bool:
+    """The answer of the command line, or of the person at the terminal; no answer is no.
+
+    Where the earlier campaign exported labels to train with, it is known what was seen, and nobody is asked.
+    """
+    with Campaign.open(_earlier(old)) as campaign:
+        exported = bool(campaign.state.exported)
+    if labels_unseen is None and sys.stdin.isatty() and not exported:
         labels_unseen = not typer.confirm(QUESTION, err=True)
     if labels_unseen is False:
         raise SampleError(

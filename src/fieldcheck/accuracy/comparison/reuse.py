@@ -100,7 +100,7 @@ class History:
         seen = np.intersect1d(trained_on, self.items[~self.train])
         if len(seen):
             raise SampleError(
-                f"this version was trained on {words.counted(len(seen), 'item that was', 'items that were')} kept to judge it",
+                f"this version was trained on {words.counted(len(seen), 'item')} that judge it",
                 rule="only items that were exported for training, or that were never labelled, may be trained on",
                 hint="train again without them, or begin a new campaign on items that it has not seen",
             )

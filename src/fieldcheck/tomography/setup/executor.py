@@ -23,7 +23,7 @@ from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Perturbation
-from fieldcheck.tomography.setup.scenes import MOST_MOVED, Left, Motion, Scenes, moves
+from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, StillThere, moves
 
 HELD, LEAST = 2**28, 64
 """Bytes of perturbed inputs that are held at once, about, and rows at least."""
@@ -145,7 +145,7 @@ class Executor:
                     motion.then(at, maps, picture)
         return scenes.after(motion, inputs)
 
-    def left(self) -> Left | None:
+    def left(self) -> StillThere | None:
         """The share of the inputs with an object left, by test; None where the truth is no boxes, or is too much work.
 
         Without an inference: where boxes are does not depend on the model.
@@ -161,7 +161,7 @@ class Executor:
             severities[list(axes)] = levels
             truths = self.truths(np.repeat(self.space.numbers(severities), len(inputs)), inputs)
             shares[number] = np.mean([len(boxes) > 0 for boxes in truths])
-        return Left(axes, shares.reshape(shape))
+        return StillThere(axes, shares.reshape(shape))
 
     def _scenes(self) -> Scenes:
         if self.scenes is None:

@@ -117,7 +117,7 @@ MOST_MOVED = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class StillThere:
     """The share of the inputs with an object left, which only perturbations that move things decide.
 
     axes
@@ -138,7 +138,7 @@ class Left:
         return {"axes": list(self.axes), "shares": self.shares.tolist()}
 
     @classmethod
-    def of_record(cls, record: Any, space: Space) -> Left | None:
+    def of_record(cls, record: Any, space: Space) -> StillThere | None:
         """The inverse; None for none."""
         if record is None:
             return None

@@ -26,7 +26,7 @@ from fieldcheck.models.classes import as_codes, class_names
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against, entries
-from fieldcheck.tomography.setup.scenes import VISIBLE, ClassGroups, Left, Right, Scenes
+from fieldcheck.tomography.setup.scenes import VISIBLE, ClassGroups, Right, Scenes, StillThere
 from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, Recipe
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
@@ -63,7 +63,7 @@ class Subject:
     notes: tuple[str, ...] = ()
     executor: Executor | None = None
 
-    def left(self) -> Left | None:
+    def left(self) -> StillThere | None:
         """The share of the inputs with an object left, where the truth is boxes."""
         return None if self.executor is None else self.executor.left()
 
