@@ -136,6 +136,8 @@ class Campaign:
         labels_per_item: int = 1,
         lease_seconds: float = 600.0,
         new_classes: Sequence[str] = (),
+        instructions: str = "",
+        descriptions: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """Start a campaign and choose its first items.
@@ -159,7 +161,7 @@ class Campaign:
             Share of the labels that is set apart to train the next version with, before anything is drawn; the others
             are kept to judge it.
         objective
-            What waves aim at: ``estimate``, ``balanced`` or ``expose``.
+            What waves aim at: ``protected``, ``estimate``, ``balanced`` or ``expose``.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items
@@ -172,6 +174,8 @@ class Campaign:
             For so long an item that was asked for is kept for whoever asked.
         new_classes
             That a label may name beside those of the pool.
+        instructions, descriptions
+            For people who label: how to do it, in Markdown; and, by class, what it means.
         """
         options = dict(pool_options or {})
         file = file_to_be(storage)
@@ -192,6 +196,8 @@ class Campaign:
             lease_seconds=float(lease_seconds),
             pool_options={**options, "columns": dict(loaded.origin.settings or options.get("columns") or {})},
             versions=versions(),
+            instructions=instructions.strip(),
+            descriptions=dict(descriptions or {}),
             pool_file=pool_place.recorded,
             pool_beside=pool_place.beside,
             items=items_place.recorded,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -79,14 +79,15 @@ def asked_first(
 ) -> tuple[Settings, Question]:
     """The question, and the settings as it wants them."""
     question, others = _question(settings, pool, asked, file)
-    design = question.design
+    design, classes = question.design, all_classes(question.pools, new_classes)
+    _check_described(settings.descriptions, classes)
     whole = replace(
         settings,
         design=spec(design),
         auxiliary=auxiliary_of(design),
         objective=str(getattr(design, "objective", "")),
         population=len(question.pool),
-        classes=all_classes(question.pools, new_classes),
+        classes=classes,
         pool_digest=question.digest(),
         question=question.name,
         others=others,
@@ -141,6 +142,17 @@ def _check_alone(asked: Asked) -> None:
             "a design, auxiliary variable or objective for this question",
             rule="a comparison, and re-use, draw in waves by the confidence of the models",
             hint="leave them out",
+        )
+
+
+def _check_described(descriptions: Collection[str], classes: Sequence[str]) -> None:
+    strangers = [name for name in descriptions if name not in classes]
+    if strangers:
+        known = ", ".join(classes[:8]) + (", ..." if len(classes) > 8 else "")
+        raise CampaignError(
+            f"a description of '{strangers[0]}'",
+            rule=f"described are classes that a label may name: {known or 'none'}",
+            hint=f"--new-class '{strangers[0]}', if the model does not know it",
         )
 
 

@@ -94,6 +94,8 @@ class Settings:
         Folder of the items' files, likewise; empty where there is none.
     earlier
         Budgets that it had before it was extended, in order.
+    instructions, descriptions
+        For people who label: how to do it, in Markdown; and, by class, what it means.
     question, others
         What it asks, and what that needs beside the pool.
     train_share
@@ -121,6 +123,8 @@ class Settings:
     items_beside: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     earlier: tuple[int | None, ...] = ()
+    instructions: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
     train_share: float = 0.0
