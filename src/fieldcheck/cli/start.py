@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import shlex
 import sys
@@ -11,9 +12,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from fieldcheck.campaign import stores
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import sheet
 from fieldcheck.campaign.items import blind
+from fieldcheck.campaign.log import EventLog
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core import words
@@ -193,7 +196,8 @@ def _earlier(place: str) -> str | Path:
 
 def _ids(file: Path) -> list[str]:
     """One a line, or those of a column ``id``."""
-    lines = [line.strip() for line in text.read(file).splitlines() if line.strip()]
+    with open_text(file, None, FieldcheckError) as content:
+        lines = [line.strip() for line in content if line.strip()]
     head = [cell.strip().lower() for cell in lines[0].split(",")] if lines else []
     if "id" in head:
         return [row[head.index("id")] for row in csv.reader(lines[1:]) if len(row) > head.index("id")]
@@ -205,8 +209,8 @@ def _unseen(labels_unseen: bool | None, old: str) -> bool:
 
     Where the earlier campaign exported labels to train with, it is known what was seen, and nobody is asked.
     """
-    with Campaign.open(_earlier(old)) as campaign:
-        exported = bool(campaign.state.exported)
+    with contextlib.closing(EventLog(stores.open_store(_earlier(old)))) as log:
+        exported = bool(log.state.exported)
     if labels_unseen is None and sys.stdin.isatty() and not exported:
         labels_unseen = not typer.confirm(QUESTION, err=True)
     if labels_unseen is False:
