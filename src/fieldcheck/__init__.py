@@ -17,7 +17,7 @@ if _TYPE_CHECKING:
     from fieldcheck.accuracy.assessment.estimate import estimate
     from fieldcheck.accuracy.assessment.planning import plan
     from fieldcheck.accuracy.assessment.sampling import choose as sample
-    from fieldcheck.accuracy.assessment.simulate import assess as simulate
+    from fieldcheck.accuracy.assessment.simulate import simulate
     from fieldcheck.accuracy.comparison.reuse import reuse
     from fieldcheck.accuracy.comparison.simulate import compare
     from fieldcheck.accuracy.designs.base import Design
@@ -91,7 +91,7 @@ _HOME = {
 """Where each name is from: it is loaded when it is first asked for, so that the command line starts at once."""
 
 
-_THERE = {"sample": "choose", "simulate": "assess"}
+_THERE = {"sample": "choose"}
 """Names that are others where they are from."""
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any
 
-import click
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from fieldcheck.cli.show import say
 from fieldcheck.cli.verb import reads_files
@@ -30,7 +29,7 @@ class Verb:
     help: str
     reads: bool = True
 
-    def load(self, name: str) -> click.Command:
+    def load(self, name: str) -> Any:
         """The command itself; its module may name the class of it, ``COMMAND``."""
         module = import_module(f"fieldcheck.cli.{name}" + ("_" if name in RESERVED else ""))
         job: Any = getattr(module, name, None) or getattr(module, f"{name}_")
@@ -41,11 +40,9 @@ class Verb:
         command(reads_files(job) if self.reads else job)
         return typer.main.get_command(made)
 
-    def listed(self, name: str) -> click.Command:
+    def listed(self, name: str) -> TyperCommand:
         """A stand-in that carries the help, for lists."""
-        found = click.Command(name, help=self.help)
-        found.rich_help_panel = self.group  # type: ignore[attr-defined]
-        return found
+        return TyperCommand(name, help=self.help, rich_help_panel=self.group)
 
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -88,20 +85,20 @@ class Verbs(TyperGroup):
 
     listing = False
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         verb = VERBS.get(cmd_name)
         if verb is None:
             return None
         return verb.listed(cmd_name) if self.listing else verb.load(cmd_name)
 
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         with self._listing():
             super().format_help(ctx, formatter)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> Any:
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         with self._listing():
             return super().shell_complete(ctx, incomplete)
 

@@ -53,7 +53,8 @@ def plan(
         if found.table().rows:
             show_noted(found.table(), found.notes)
         else:
-            say("\n".join(f"  note: {text}" for text in found.notes))
+            for text in found.notes:
+                say(f"  note: {text}")
     if html is not None:
         section = report.Section("", (found.chart(), found.table()))
         report.write_text(html, report.page("Labelling plan", lead=found.sentences(), sections=[section]))

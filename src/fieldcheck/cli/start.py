@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 import sys
 from pathlib import Path
@@ -16,8 +17,9 @@ from fieldcheck.campaign.items import blind
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core import words
-from fieldcheck.core.errors import InputsError, SampleError
+from fieldcheck.core.errors import FieldcheckError, InputsError, SampleError
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.files.text import open_text
 
 
 def start(
@@ -45,7 +47,7 @@ def start(
     ] = None,
     objective: Annotated[
         str | None,
-        typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
+        typer.Option(help="waves: protected (default), estimate (smallest error), expose (most failures) or balanced."),
     ] = None,
     design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
@@ -66,6 +68,12 @@ def start(
         int, typer.Option(min=1, help="From so many different people for each item; the majority counts.")
     ] = 1,
     new_classes: options.NewClasses = None,
+    instructions: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="How to label, in Markdown: one key away on the page.")
+    ] = None,
+    class_descriptions: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="What the classes mean: a table of name and description.")
+    ] = None,
     lease_minutes: Annotated[
         float,
         typer.Option(help="For so long an item is kept for the one who asked; for work with files, think of days."),
@@ -101,6 +109,8 @@ def start(
         labels_per_item=labels_per_item,
         lease_seconds=60 * lease_minutes,
         new_classes=new_classes or (),
+        instructions="" if instructions is None else _instructions(instructions),
+        descriptions=None if class_descriptions is None else _descriptions(class_descriptions),
     )
     with campaign:
         options.tell_notes(campaign.pool)
@@ -131,6 +141,30 @@ def items_of(items: Path | None, pool: Pool) -> str:
             f" --items {ELSEWHERE} if people look at the items elsewhere",
         )
     return place
+
+
+LONGEST = 100_000
+"""Letters of instructions, which every page loads."""
+
+
+def _instructions(file: Path) -> str:
+    with open_text(file, None, FieldcheckError) as stream:
+        text = stream.read(LONGEST + 1)
+    if len(text) > LONGEST:
+        raise FieldcheckError(f"{file} is longer than {LONGEST:,} letters", rule="people read it beside every item")
+    return text
+
+
+def _descriptions(file: Path) -> dict[str, str]:
+    """By class, what it means; the first line may be a header."""
+    with open_text(file, None, FieldcheckError) as stream:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
+    if rows and [cell.lower() for cell in rows[0]] == ["name", "description"]:
+        rows = rows[1:]
+    for line, row in enumerate(rows, start=1):
+        if len(row) != 2 or not all(row):
+            raise FieldcheckError(f"{file}, class {line}", rule="two columns: name, description", hint='cat,"meows"')
+    return dict(rows)
 
 
 QUESTION = "Was the new version trained or tuned on these labels?"

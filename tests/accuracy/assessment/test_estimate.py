@@ -1,4 +1,4 @@
-"""``assess`` and ``Field``: one simulated campaign, and what is said about it."""
+"""``simulate`` and ``Field``: one simulated campaign, and what is said about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import fieldcheck as fc
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.simulate import simulate
+from fieldcheck.accuracy.assessment.simulate import repetition
 
 RNG = np.random.default_rng(8)
 CONFIDENCE = RNG.random(200)
@@ -30,7 +30,7 @@ PRICES = fc.from_arrays(y_pred=PREDICTED, y_true=TRUE, auxiliary={"spread": RNG.
 def test_simulate_and_assess_are_the_same_campaign(spec: str) -> None:
     design = fc.designs.registry.build(spec)
     field = Field.of(POOL, auxiliary=[] if spec == "srs" else ["confidence"])
-    outcome, estimate = simulate(field, design, budget=50, seed=4), fc.simulate(POOL, design, budget=50, seed=4)
+    outcome, estimate = repetition(field, design, budget=50, seed=4), fc.simulate(POOL, design, budget=50, seed=4)
     assert (outcome.value, outcome.low, outcome.high) == (
         *(estimate.value, estimate.interval.low, estimate.interval.high),
     )
