@@ -99,7 +99,9 @@ def predict(
     columns: Annotated[
         str, typer.Option("--input", help="Columns of a table that the model gets, between commas; or array of an npz.")
     ] = "",
-    text: Annotated[str | None, typer.Option(help="Column of texts.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(help="Column of texts; several times for items of several texts.")
+    ] = None,
     label: Annotated[str | None, typer.Option(help="Column of labels, of the inputs and of the reference.")] = None,
     id_column: Annotated[str | None, typer.Option("--id", help="Column of ids.")] = None,
     truth: Annotated[
@@ -137,7 +139,7 @@ def predict(
         return
     reading = {
         "kind": kind,
-        "text": text,
+        "text": text or (),
         "label": truth if truth not in (None, *KNOWN) else label,
         "id": id_column,
         "columns": options.split_list(columns),

@@ -47,7 +47,7 @@ def start(
     ] = None,
     objective: Annotated[
         str | None,
-        typer.Option(help="waves: protected (default), estimate (smallest error), expose (most failures) or balanced."),
+        typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
     ] = None,
     design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
@@ -117,6 +117,30 @@ def start(
         _show(campaign, as_json=as_json)
 
 
+LONGEST = 100_000
+"""Letters of instructions, which every page loads."""
+
+
+def _instructions(file: Path) -> str:
+    with open_text(file, None, FieldcheckError) as stream:
+        text = stream.read(LONGEST + 1)
+    if len(text) > LONGEST:
+        raise FieldcheckError(f"{file} is longer than {LONGEST:,} letters", rule="people read it beside every item")
+    return text
+
+
+def _descriptions(file: Path) -> dict[str, str]:
+    """By class, what it means; the first line may be a header."""
+    with open_text(file, None, FieldcheckError) as stream:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
+    if rows and [cell.lower() for cell in rows[0]] == ["name", "description"]:
+        rows = rows[1:]
+    for line, row in enumerate(rows, start=1):
+        if len(row) != 2 or not all(row):
+            raise FieldcheckError(f"{file}, class {line}", rule="two columns: name, description", hint='cat,"meows"')
+    return dict(rows)
+
+
 ELSEWHERE = "none"
 
 
@@ -141,30 +165,6 @@ def items_of(items: Path | None, pool: Pool) -> str:
             f" --items {ELSEWHERE} if people look at the items elsewhere",
         )
     return place
-
-
-LONGEST = 100_000
-"""Letters of instructions, which every page loads."""
-
-
-def _instructions(file: Path) -> str:
-    with open_text(file, None, FieldcheckError) as stream:
-        text = stream.read(LONGEST + 1)
-    if len(text) > LONGEST:
-        raise FieldcheckError(f"{file} is longer than {LONGEST:,} letters", rule="people read it beside every item")
-    return text
-
-
-def _descriptions(file: Path) -> dict[str, str]:
-    """By class, what it means; the first line may be a header."""
-    with open_text(file, None, FieldcheckError) as stream:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
-    if rows and [cell.lower() for cell in rows[0]] == ["name", "description"]:
-        rows = rows[1:]
-    for line, row in enumerate(rows, start=1):
-        if len(row) != 2 or not all(row):
-            raise FieldcheckError(f"{file}, class {line}", rule="two columns: name, description", hint='cat,"meows"')
-    return dict(rows)
 
 
 QUESTION = "Was the new version trained or tuned on these labels?"

@@ -37,7 +37,7 @@ class Desk:
 
     def decision(self, bound: float) -> dict[str, Any]:
         """Whether the estimate meets a requirement, and what it would take to decide."""
-        decision = self._campaign.view.check(Requirement(metric_of(self._campaign.settings), bound))
+        decision = self._campaign.view.check(Requirement(metric_of(self._campaign), bound))
         return {"word": decision.word, "requirement": str(decision.requirement), "reason": decision.reason()}
 
     def report(self) -> str:

@@ -14,7 +14,6 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Annotator, Failure, Progress
-from fieldcheck.campaign.settings import Settings
 from fieldcheck.campaign.state import State
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError, StoreError
 from fieldcheck.core.estimate import Estimate
@@ -126,8 +125,9 @@ def _development(campaign: Campaign, estimate: Estimate | Comparison, state: Sta
     return [_point(on_scale(campaign, point, estimate.metric)) for point in points if point.labels >= FIRST]
 
 
-def metric_of(settings: Settings) -> str:
+def metric_of(campaign: Campaign) -> str:
     """What the desk speaks of: of errors, in the unit of the predictions."""
+    settings = campaign.settings
     if settings.task == "classification":
         return "accuracy"
     return {"squared": "rmse", "absolute": "mae"}[settings.loss]
@@ -138,9 +138,7 @@ def _estimate(campaign: Campaign, state: State) -> tuple[Estimate | Comparison |
         found = campaign.view.estimate(state=state)
         if isinstance(found, Comparison):
             return found, ""
-        return (
-            (found.as_metric(metric_of(campaign.settings)), "") if found.labels >= FIRST else (None, _too_few(campaign))
-        )
+        return (found.as_metric(metric_of(campaign)), "") if found.labels >= FIRST else (None, _too_few(campaign))
     except LabelError as error:
         return None, _too_few(campaign) if campaign.progress().labelled < FIRST else f"{error.problem}: {error.rule}"
     except StoreError:
