@@ -40,7 +40,7 @@ class Verb:
         command(reads_files(job) if self.reads else job)
         return typer.main.get_command(made)
 
-    def listed(self, name: str) -> Any:
+    def listed(self, name: str) -> TyperCommand:
         """A stand-in that carries the help, for lists."""
         return TyperCommand(name, help=self.help, rich_help_panel=self.group)
 
