@@ -25,6 +25,7 @@ from fieldcheck.cli.predict import predict
 from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.report import report
 from fieldcheck.cli.sample import sample
+from fieldcheck.cli.shard import shard
 from fieldcheck.cli.show import say
 from fieldcheck.cli.simulate import simulate
 from fieldcheck.cli.start import start
@@ -47,7 +48,7 @@ app = typer.Typer(
 for verb in (
     *(demo, inspect, predict, auxiliary, designs, plan, simulate, sample, estimate),
     *(start, next_, import_, label, status, extend, backup, verify, failures, report, check),
-    *(bench, recommend),
+    *(bench, recommend, shard),
 ):
     job = verb if verb in (demo, designs) else reads_files(verb)
     app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(job)
