@@ -76,6 +76,7 @@ VERBS = {
     "designs": Verb("Research", "the techniques, what each needs, its parameters and paper", reads=False),
     "auxiliary": Verb("Research", "how well each auxiliary variable tells failures from the rest"),
     "recommend": Verb("Research", "which technique to take, from measured results"),
+    "shard": Verb("Research", "a pool as a folder of files, for very many items"),
     "tomography": Verb("Break", "where does the model break? init, run, query, worst, check, report ...", reads=False),
 }
 """In the order of the list."""
