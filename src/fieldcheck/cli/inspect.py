@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.cli import options
+from fieldcheck.cli import options, wrong_files
 from fieldcheck.cli.show import console_for_lines, fitted, say, show_json, tell, tell_error
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
@@ -31,7 +31,8 @@ def inspect(
     as_json: options.AsJson = False,
 ) -> None:
     """Show how a file is read: its columns by their part, what that allows, and what to do next."""
-    found = sources.read(pool, columns=options.roles_of(columns), encoding=encoding, truth=truth)
+    with wrong_files.expecting(pool, "a pool"):
+        found = sources.read(pool, columns=options.roles_of(columns), encoding=encoding, truth=truth)
     made, question = _made(found, pool, task)
     said = options.reading_words(columns, task, encoding)
     if as_json:
