@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck.accuracy.comparison import reuse
-from fieldcheck.campaign.exchange.training import TrainingSet
+from fieldcheck.campaign.exchange.training import TrainingSet, check_kind
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_json
 from fieldcheck.core import words
@@ -28,6 +28,7 @@ def export(
 
     The others are kept: they judge the next version. Start the campaign with --train-share.
     """
+    check_kind(kind)
     with campaigns.open_campaign(storage, pool) as campaign:
         given = TrainingSet.of(campaign)
         pictures = given.write(for_training, kind)
