@@ -15,7 +15,7 @@ from fieldcheck.core.pool.column import value_at
 from fieldcheck.core.pool.ids import as_ids
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray
-from fieldcheck.sources.guessing import is_answer, is_unique
+from fieldcheck.sources import guessing
 from fieldcheck.sources.table import RawTable
 
 LOOKED_AT = 2_000
@@ -40,7 +40,7 @@ def row_of(place: str, pool: Pool, position: int) -> dict[str, Any]:
 @lru_cache(maxsize=4)
 def _shown(table: RawTable, pool: Pool) -> tuple[str, ...]:
     """Columns that do not hold the right answers."""
-    return tuple(name for name, held in table.columns.items() if not is_answer(name, held, pool.classes))
+    return tuple(name for name, held in table.columns.items() if not guessing.is_answer(name, held, pool.classes))
 
 
 @lru_cache(maxsize=4)
@@ -50,7 +50,7 @@ def _joined(place: str, changed: int, pool: Pool) -> tuple[RawTable, IntArray, s
     own = pool.origin.columns.get("id", "")
     named = [name for name in table.columns if name.strip().lower() in (own.strip().lower(), "id")]
     tried = list(dict.fromkeys([*named, *table.columns]))
-    share = {name: _overlap(table, name, pool) for name in tried if is_unique(table.columns[name])}
+    share = {name: _overlap(table, name, pool) for name in tried if guessing.is_unique(table.columns[name])}
     best = max(share, key=lambda name: share[name], default=None)
     if best is not None and share[best] > 0:
         return table, _rows(table, best, pool), best
