@@ -13,7 +13,8 @@ from fieldcheck.accuracy.assessment.development import Development, Point
 from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.comparison.reuse import Change
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of
+from fieldcheck.accuracy.designs import base as designs
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.items import Content, content_of, copies
 from fieldcheck.campaign.log import EventLog
@@ -115,7 +116,7 @@ class CampaignView:
     @cached_property
     def _hidden(self) -> frozenset[str]:
         """Columns, in small letters, that people must not see: what the design looks at, and copies of the model's."""
-        used = auxiliary_of(self.question.design).lower().split("+")
+        used = designs.auxiliary_of(self.question.design).lower().split("+")
         return copies(self.question.pools).union(used)
 
     def prediction_of(self, position: int) -> str | float | None:

@@ -23,7 +23,7 @@ from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
 from fieldcheck.core.types import FloatArray
-from fieldcheck.sources.digits import DigitsField, digits_field
+from fieldcheck.sources import digits
 
 BUDGET = 100
 
@@ -36,7 +36,7 @@ def demo(
     """Train a small network on digits, assess it in a shifted field with 100 labels, and compare the techniques."""
     _make_folder(out)
     tell("training a small network on scikit-learn's digits ...")
-    field = digits_field(seed)
+    field = digits.digits_field(seed)
     sources.save(field.pool, out / "pool.csv")
     sources.save(field.challenger, out / "challenger.csv")
     activations = out / "activations.npy"
@@ -75,7 +75,7 @@ def _make_folder(out: Path) -> None:
         raise FieldcheckError(f"{out}: cannot be made ({error.strerror})", hint="--out with another folder") from None
 
 
-def _campaign(field: DigitsField, design: str, seed: int) -> Estimate:
+def _campaign(field: digits.DigitsField, design: str, seed: int) -> Estimate:
     return simulate(field.pool, design, budget=BUDGET, seed=seed, activations=field.activations)
 
 
@@ -117,7 +117,7 @@ def _beside_each_other(estimates: list[Estimate]) -> Exhibit:
     )
 
 
-def _failures(field: DigitsField, estimate: Estimate, seed: int) -> report.ImageStrip:
+def _failures(field: digits.DigitsField, estimate: Estimate, seed: int) -> report.ImageStrip:
     """Failures that the campaign exposed."""
     pool = field.pool
     losses = pool.losses()
@@ -148,7 +148,7 @@ def _class(codes: object, item: int) -> int:
     return int(codes[item])  # type: ignore[index]
 
 
-def _lead(field: DigitsField, estimate: Estimate) -> list[str]:
+def _lead(field: digits.DigitsField, estimate: Estimate) -> list[str]:
     return [
         f"A small network reads {words.percent(field.laboratory_accuracy)} of digits correctly in the laboratory. "
         f"In the field, half of the {estimate.population:,} images are noisy, faded or moved, and none is labelled.",
