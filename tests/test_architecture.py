@@ -131,8 +131,8 @@ ELSEWHERE = {
 }
 """Where names of registered things stand together and are no copy of a registry's facts."""
 
-STILL_LISTED = {"accuracy/assessment/planning.py", "accuracy/designs/deepest.py", "numerics/regression/risk.py"}
-"""Facts that their things do not declare yet: margins of forecasts, published thresholds, prior slopes."""
+STILL_LISTED = {"accuracy/designs/deepest.py", "numerics/regression/risk.py"}
+"""Facts that their things do not declare yet: published thresholds, prior slopes."""
 
 
 def registered() -> dict[str, set[str]]:

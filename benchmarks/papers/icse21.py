@@ -19,7 +19,7 @@ from pages import Floats, Part, Run, main, table
 
 from fieldcheck import bench
 from fieldcheck.bench import CellResult
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 SUBJECTS = {"CN5_MNIST": "S1", "LN5_MNIST": "S2", "CN12_CIFAR10": "S3", "VGG16_CIFAR10": "S4"}
 VARIANTS = {"CS": "confidence", "DSA": "dsa", "LSA": "lsa", "C": "combined"}
@@ -69,7 +69,7 @@ def table_1(run: Run) -> str:
     true = {"CN5_MNIST": 0.9905, "LN5_MNIST": 0.9868, "CN12_CIFAR10": 0.8066, "VGG16_CIFAR10": 0.9359}
     rows = []
     for name in subjects(run):
-        losses = load_pool(run.data / "subjects" / f"{name}.csv").losses("squared")
+        losses = load(run.data / "subjects" / f"{name}.csv").losses("squared")
         rows.append([SUBJECTS[name], name, f"{len(losses):,}", true[name], f"{1 - losses.mean():.4f}"])
     return table(["", "subject", "items", "published accuracy", "here"], rows)
 

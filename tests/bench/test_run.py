@@ -21,13 +21,13 @@ import pytest
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import build_design
-from fieldcheck.accuracy.assessment.simulate import simulate
+from fieldcheck.accuracy.assessment.simulate import repetition
 from fieldcheck.bench import Result, Study, cells, run, split_specs
 from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.result import CellResult
 from fieldcheck.bench.rows import Row
 from fieldcheck.core.errors import BenchError, DesignError, FieldcheckError
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 from .subjects import write_subject
 
@@ -58,7 +58,7 @@ def numbers_of(one: CellResult) -> dict[str, object]:
 def test_rows_are_what_numpy_says(plan):
     result = run(plan)
     for one, row in zip(result.cells, result.rows(), strict=True):
-        field = Field.of(load_pool(plan.sources()[row["subject"]]))
+        field = Field.of(load(plan.sources()[row["subject"]]))
         errors = one.values - (1 - field.losses).mean()
         assert row["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
         assert row["rmedse"] == pytest.approx(np.sqrt(np.median(errors**2)))
@@ -88,9 +88,9 @@ def test_srs_has_one_row_with_none(plan):
 
 def test_each_repetition_is_the_campaign_of_its_seed(plan):
     one = run(plan).cells[0]
-    field = Field.of(load_pool(plan.sources()[one.cell.subject]))
+    field = Field.of(load(plan.sources()[one.cell.subject]))
     seeds = plan.seeds()
-    outcomes = [simulate(field, build_design("srs"), budget=20, seed=seed) for seed in seeds]
+    outcomes = [repetition(field, build_design("srs"), budget=20, seed=seed) for seed in seeds]
     assert [outcome.value for outcome in outcomes] == one.values.tolist()
     assert len(set(seeds)) == len(seeds)
 
@@ -132,12 +132,12 @@ def test_interrupted_while_its_processes_start_it_ends_them_and_no_others(plan, 
 
 
 def test_pools_in_memory_are_as_good_as_files(plan):
-    pools = replace(plan, subjects=[load_pool(path) for path in plan.subjects])
+    pools = replace(plan, subjects=[load(path) for path in plan.subjects])
     assert numbers(run(pools, jobs=2)) == numbers(run(plan))
 
 
 def test_an_error_in_a_worker_reaches_the_user(plan, tmp_path):
-    pools = [load_pool(path) for path in plan.subjects]
+    pools = [load(path) for path in plan.subjects]
     (tmp_path / "gone.npy").write_bytes(b"not an array")
     with pytest.raises(BenchError, match="activations of 'one'"):
         run(replace(plan, subjects=pools, activations={"one": tmp_path / "gone.npy"}), jobs=2)
@@ -198,7 +198,7 @@ def test_killed_and_resumed_is_as_never_stopped(plan, tmp_path):
 def test_a_finished_journal_runs_nothing(plan, tmp_path, monkeypatch):
     journal = tmp_path / "journal.jsonl"
     whole = run(plan, resume=journal)
-    monkeypatch.setattr(cells, "simulate", None)
+    monkeypatch.setattr(cells, "repetition", None)
     again = run(plan, resume=journal)
     assert [one.as_record() for one in again.cells] == [one.as_record() for one in whole.cells]
 
@@ -256,7 +256,7 @@ def test_damage_inside_a_journal_is_named(plan, tmp_path):
 
 
 def test_budget_over_the_pool_is_refused_before_anything_runs(plan, monkeypatch):
-    monkeypatch.setattr(cells, "simulate", None)
+    monkeypatch.setattr(cells, "repetition", None)
     with pytest.raises(BenchError, match="401"):
         run(replace(plan, budgets=(20, 401)))
 

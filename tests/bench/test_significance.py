@@ -149,7 +149,7 @@ def test_dunn_is_antisymmetric(values):
     found = dunn(list(values.T))
     assert np.allclose(found.z, -found.z.T)
     assert np.array_equal(found.p_value, found.p_value.T)
-    verdict = found.verdict()
+    verdict = found.better()
     off = ~np.eye(len(verdict), dtype=bool)
     assert np.array_equal(verdict[off], -verdict.T[off])
     assert np.all(np.isnan(np.diag(verdict)))
@@ -157,8 +157,8 @@ def test_dunn_is_antisymmetric(values):
 
 def test_dunn_finds_the_group_with_smaller_errors():
     found = dunn([np.arange(30.0), np.arange(30.0) + 25])
-    assert found.verdict()[0, 1] == 1
-    assert found.verdict()[1, 0] == -1
+    assert found.better()[0, 1] == 1
+    assert found.better()[1, 0] == -1
 
 
 def test_dunn_of_equal_values_finds_nothing():

@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from .sheets import CODE, Run, fill, read, truth_of
+from .test_predict import digits
+
+__all__ = ["digits"]
 
 MOMENTS = 5
 
@@ -78,6 +81,26 @@ def test_bench(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = json.loads(Path("rows.json").read_text())["rows"]
         results.append([{key: value for key, value in row.items() if key != "cpu_seconds"} for row in rows])
     assert all(one == results[0] for one in results)
+
+
+def test_predict(run: Run, digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("net.onnx", "field.npz", "train.npz"):
+        (digits / name).rename(work / name)
+    words = ("predict", "net.onnx", "field.npz", "--reference", "train.npz", "--auxiliary", "confidence,dsa")
+    words += ("--batch", "8", "--activations", "acts.npy", "--out", "pool.csv")
+    whole, *others = killed(work, *words)
+    outputs = {name: (whole / name).read_bytes() for name in ("acts.npy", "pool.csv")}
+    left = 0
+    for folder in others:
+        monkeypatch.chdir(folder)
+        left += any(path.name.startswith(".") for path in folder.iterdir())
+        assert all((folder / name).read_bytes() == data for name, data in outputs.items() if (folder / name).exists())
+        assert run(*words).code == 0
+        assert all((folder / name).read_bytes() == data for name, data in outputs.items())
+        assert {path.name for path in folder.iterdir()} == {path.name for path in whole.iterdir()}
+    assert left  # some were killed while they wrote
 
 
 def test_two_imports_at_once(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.errors import BudgetError, FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.sources.pools.arrays import from_arrays, from_pandas
+from fieldcheck.sources.pools.arrays import from_arrays
 
 PROBA = np.array([[0.7, 0.2, 0.1], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
 
@@ -385,18 +386,18 @@ class TestDigest:
 class TestPandas:
     def test_columns_are_recognised_and_the_index_is_the_id(self) -> None:
         frame = pd.DataFrame({"y_pred": ["a", "b"], "Conf": [0.5, 0.75], "y_true": ["a", "a"]}, index=["x", "y"])
-        pool = from_pandas(frame)
+        pool = sources.load(frame)
         assert pool.id_of(1) == "y"
         assert pool.losses().tolist() == [0.0, 1.0]
         assert derived.values(pool, "confidence").tolist() == [0.5, 0.25]
 
     def test_mapped(self) -> None:
         frame = pd.DataFrame({"yhat": pd.Categorical(["a", "b"]), "key": [5, 6], "ok": [True, False]})
-        pool = from_pandas(frame, columns={"prediction": "yhat", "id": "key"}, truth="ok", name="mine")
+        pool = sources.load(frame, columns={"prediction": "yhat", "id": "key"}, truth="ok", name="mine")
         assert pool.name == "mine"
         assert pool.ids.tolist() == [5, 6]
         assert pool.losses().tolist() == [0.0, 1.0]
 
     def test_unknown_column(self) -> None:
         with pytest.raises(PoolError, match="'y_hat'"):
-            from_pandas(pd.DataFrame({"y_hat": [1]}), columns={"prediction": "yhat"})
+            sources.load(pd.DataFrame({"y_hat": [1]}), columns={"prediction": "yhat"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,17 @@ def test_what_is_no_text_is_said(tmp_path: Path, content: bytes, said: str) -> N
         read(path, "klingon")
     with pytest.raises(PoolError, match="not found"):
         read(tmp_path / "b.csv")
+
+
+def test_what_a_killed_writer_left_is_cleared_by_the_next_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    code = "import os, sys; from fieldcheck.files.whole import whole_file\n"
+    code += "with whole_file(sys.argv[1]) as place: place.write_text('half'); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with whole_file(path) as living:
+        living.write_text("old")
+        write_text(path, "new")
+        assert sorted(tmp_path.iterdir()) == sorted([living, path])
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from fieldcheck import models
+from fieldcheck import engines, models, sources
+from fieldcheck.campaign.exchange import formats
+from fieldcheck.campaign.stores import SqliteStore
 from fieldcheck.core import measures
 from fieldcheck.sources import inputs, pools
 from fieldcheck.testing import (
     check_adapter,
+    check_engine,
+    check_exchange,
     check_input_source,
     check_measure,
     check_plan,
     check_pool_format,
     check_quality_score,
     check_stopping_rule,
+    check_store,
 )
 from fieldcheck.tomography.plans import Full
 from fieldcheck.tomography.quality import scores
@@ -34,6 +41,8 @@ MEASURED = {
     "accuracy": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
     "cost": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
     "detection": ([[[0, 0, 9, 9]], []], [[[0, 0, 9, 9]], [[1, 1, 5, 5]]]),
+    "detection-f1": ([[[0, 0, 9, 9]], []], [[[0, 0, 9, 9]], [[1, 1, 5, 5]]]),
+    "generation": (["a text", "another"], ["a text", "a third"]),
     "error": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
     "score": (["a text", "another"], [0.25, 1.0]),
     "tolerance": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
@@ -45,6 +54,22 @@ def test_every_measure(name: str) -> None:
     check_measure(measures.registry[name], *MEASURED[name])
 
 
+FILLED_IN = {
+    "csv": "id,label\nimg_1,cat\nimg_2,\n",
+    "jsonl": '{"id": "img_1", "label": "cat"}\n{"id": "img_2"}\n',
+    "label_studio": """[
+  {"data": {"id": "img_1"},
+   "annotations": [{"result": [{"type": "choices", "from_name": "label", "value": {"choices": ["cat"]}}]}]},
+  {"data": {"id": "img_2"}, "annotations": []}
+]""",
+}
+
+
+@pytest.mark.parametrize("name", list(formats.registry))
+def test_every_format_of_labels(name: str) -> None:
+    check_exchange(formats.registry[name], FILLED_IN[name], {"img_1": "cat"})
+
+
 @pytest.mark.parametrize("name", list(stopping.registry))
 def test_every_stopping_rule(name: str) -> None:
     check_stopping_rule(stopping.registry[name])
@@ -53,7 +78,15 @@ def test_every_stopping_rule(name: str) -> None:
 @pytest.mark.parametrize("name", list(pools.registry))
 def test_every_format_of_pools(name: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "pool.npz", prediction=np.arange(4), confidence=np.full(4, 0.5))
-    check_pool_format(pools.registry[name], tmp_path / "pool.npz" if name == "npz" else None)
+    sources.shard(tmp_path / "pool.npz", tmp_path / "cut", rows=3)
+    check_pool_format(pools.registry[name], {"npz": tmp_path / "pool.npz", "shards": tmp_path / "cut"}.get(name))
+
+
+@pytest.mark.parametrize("name", list(engines.registry))
+def test_every_engine(name: str) -> None:
+    if name == "ray":
+        pytest.importorskip("ray")
+    check_engine(engines.engine_of(name if name == "local" else f"{name}:workers=2"), deaths=name != "local")
 
 
 def write_arrays(path: Path) -> Path:
@@ -152,6 +185,29 @@ class Vague(Full):
     """Does not say what more inferences buy."""
 
     adds = "nothing"
+
+
+class Deaf(formats.registry["jsonl"]):
+    """Hears no label."""
+
+    @staticmethod
+    def read(stream, path):
+        return (replace(line, text="") for line in formats.registry["jsonl"].read(stream, path))
+
+
+class Forgetful(SqliteStore):
+    """Stores only the first of several events."""
+
+    def append(self, events, *, seen):
+        return super().append(events[:1], seen=seen)
+
+
+def test_a_format_or_store_that_loses_something_is_noticed(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="reads"):
+        check_exchange(Deaf, FILLED_IN["jsonl"], {"img_1": "cat"})
+    places = (str(tmp_path / f"{at}.db") for at in itertools.count())
+    with pytest.raises(AssertionError, match="events change"):
+        check_store(Forgetful, lambda: next(places))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A package of somebody else: one file and one line for each thing that it adds, and it is everywhere at once."""
+"""A package of others: one file and one line for each thing that it adds, and it is everywhere at once."""
 
 from __future__ import annotations
 
@@ -121,6 +121,76 @@ class Sparse(Spread):
     title: ClassVar[str] = "A little of everything"
     usual: ClassVar[int] = 500
 ''',
+    "arrows.py": '''
+"""A format of labels: an item, an arrow, its label."""
+
+from typing import ClassVar
+
+from fieldcheck.campaign.exchange.base import Fault, LabelLine
+
+
+class Arrows:
+    """One item a line: ``img_7 -> cat``."""
+
+    name: ClassVar[str] = "arrows"
+    suffixes: ClassVar[tuple] = (".arrows",)
+
+    @staticmethod
+    def recognises(start):
+        return " ->" in start.partition("\\n")[0]
+
+    @staticmethod
+    def read(stream, path):
+        for number, line in enumerate(stream, 1):
+            item, arrow, label = line.partition(" ->")
+            where = f"line {number}"
+            yield LabelLine(where, item, label.strip()) if arrow else Fault(where, "has no arrow")
+
+    @staticmethod
+    def write(items, *, by, base):
+        return "".join(f"{one.item} ->\\n" for one in items)
+''',
+    "drawer.py": '''
+"""A store: files in a drawer."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from fieldcheck.campaign.stores import SqliteStore
+
+
+class Drawer(SqliteStore):
+    """``drawer://name`` is a file in the folder drawer."""
+
+    name: ClassVar[str] = "drawer"
+
+    def __init__(self, place, *, create=False):
+        Path("drawer").mkdir(exist_ok=True)
+        super().__init__(Path("drawer", place.partition("://")[2]), create=create)
+''',
+    "half.py": '''
+"""A measure."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Half:
+    """A wrong class costs a half."""
+
+    name: ClassVar[str] = "half"
+    scales = ("cost",)
+    range = (0.0, 1.0)
+
+    def losses(self, outputs, truths):
+        return np.array([(said != truth) / 2 for said, truth in zip(outputs, truths)])
+
+    def failed(self, losses):
+        return losses > 0
+''',
 }
 
 LINES = """
@@ -132,6 +202,12 @@ oddness = toyfield.oddness:Oddness
 pipes = toyfield.pipes:Pipes
 [fieldcheck.plans]
 sparse = toyfield.sparse:Sparse
+[fieldcheck.exchange]
+arrows = toyfield.arrows:Arrows
+[fieldcheck.stores]
+drawer = toyfield.drawer:Drawer
+[fieldcheck.measures]
+half = toyfield.half:Half
 """
 
 
@@ -179,6 +255,7 @@ def test_the_lists_for_people_have_it(site: Path) -> None:
     rows = json.loads(fieldcheck_(site, "designs", "--json"))["designs"]
     assert {"name": "coin", "title": "Coin toss"}.items() <= rows[-1].items()
     assert "sparse\tA little of everything" in fieldcheck_(site, "tomography", "list", "plans")
+    assert "half\tA wrong class costs a half." in fieldcheck_(site, "tomography", "list", "measures")
     assert "oddness" in fieldcheck_(site, "auxiliary", "pool.csv")
 
 
@@ -193,16 +270,46 @@ def test_bench_compares_it(site: Path) -> None:
 def test_the_checks_of_ours_are_its_checks(site: Path) -> None:
     code = """
 from pathlib import Path
+from itertools import count
 from fieldcheck.accuracy import auxiliary, designs
+from fieldcheck.campaign import stores
+from fieldcheck.campaign.exchange import formats
+from fieldcheck.core import measures
 from fieldcheck.sources import pools
 from fieldcheck.testing import check_auxiliary, check_design, check_plan, check_pool_format
+from fieldcheck.testing import check_exchange, check_measure, check_store
 from fieldcheck.tomography import plans
 check_design(designs.registry["coin"])
 check_auxiliary(auxiliary.registry["oddness"])
 check_pool_format(pools.registry["pipes"], Path("pool.bars"))
 check_plan(plans["sparse"])
+check_exchange(formats.registry["arrows"], "i1 -> cat\\ni2 ->\\n", {"i1": "cat"})
+check_measure(measures.registry["half"], ["cat", "dog"], ["cat", "cat"])
+numbers = count()
+check_store(stores.registry["drawer"], lambda: f"drawer://checked-{next(numbers)}")
 """
     python(site, "-c", code)
+
+
+def test_a_campaign_in_its_store_is_labelled_in_its_format(site: Path) -> None:
+    fieldcheck_(site, "start", "pool.csv", "--campaign", "drawer://desk", "--design", "coin", "--budget", 20)
+    fieldcheck_(site, "next", "drawer://desk", "-n", 20, "--out", "to_label.arrows")
+    asked = (site / "to_label.arrows").read_text().splitlines()
+    assert len(asked) == 20
+    (site / "done.arrows").write_text("".join(f"{line} right\n" for line in asked))
+    assert "20 new" in fieldcheck_(site, "import", "drawer://desk", "done.arrows")
+    assert json.loads(fieldcheck_(site, "estimate", "drawer://desk", "--json"))["value"] == 1
+    assert (site / "drawer" / "desk").is_file()
+
+
+def test_a_space_file_is_checked_by_its_measure(site: Path) -> None:
+    code = """
+from pathlib import Path
+from fieldcheck.tomography import read_recipe, template
+Path("space.toml").write_text(template("digits").replace('kind = "label"', 'kind = "half"'))
+print(read_recipe("space.toml").measure)
+"""
+    assert python(site, "-c", code).strip() == "Half()"
 
 
 def test_a_variable_of_ones_own_is_one_of_the_pool_and_hidden_from_annotators(site: Path) -> None:

@@ -281,7 +281,7 @@ def test_two_people_label_the_same_items_at_once_where_two_are_wanted(start: Sta
     assert site.campaign.progress().annotators == {"Ada": 4, "Bob": 4}
 
 
-def test_who_disagrees_is_told_that_another_person_is_wanted(start: Start, visit: Visit) -> None:
+def test_who_disagrees_is_told_who_settles_it(start: Start, visit: Visit) -> None:
     site = start(budget=2, design="srs", labels_per_item=2)
     ada, bob = (visit(site, name=name) for name in ("Ada", "Bob"))
     for key in "11":
@@ -293,8 +293,8 @@ def test_who_disagrees_is_told_that_another_person_is_wanted(start: Start, visit
     for key in "12":
         bob.keyboard.press(key)
     for page in (ada, bob):
-        page.wait_for_selector("[data-why=others]")
-        wait_text(page, ".rest", "1 item waits for another person, because people disagree")
+        page.wait_for_selector("[data-why=settling]")
+        wait_text(page, ".rest", "On 1 item people disagree: it waits for the lead")
     wait_text(desk, "#to-go", "^1 item to go until the budget$")
 
 
@@ -361,7 +361,7 @@ def test_scripts_in_items_do_not_run(start: Start, visit: Visit) -> None:
 def test_it_can_be_read_and_touched(start: Start, visit: Visit, scheme: str, width: int) -> None:
     site = start()
     page = visit(site, viewport={"width": width, "height": 812}, color_scheme=scheme, has_touch=width < 500)
-    for at in range(6):
+    for at in range(12):
         page.locator(".choice").nth(at % 3).click()
     wait_saved(page)
     desk = desk_of(page)
@@ -370,7 +370,7 @@ def test_it_can_be_read_and_touched(start: Start, visit: Visit, scheme: str, wid
         overflow = one.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0
         assert one.evaluate(SMALL_OR_PALE) == []
-    assert len(labels(site)) == 6
+    assert len(labels(site)) == 12
 
 
 def test_a_thousand_classes(start: Start, visit: Visit) -> None:
@@ -418,7 +418,7 @@ def test_predictions_are_shown_where_the_lead_wants_it(start: Start, visit: Visi
     for _ in range(6):
         page.wait_for_selector("#said")
         position = told.campaign.state.items[shown(page)].position
-        assert page.inner_text("#said") == f"The model says {told.campaign.view.prediction_of(position)}"
+        assert page.inner_text("#said").startswith(f"The model says {told.campaign.view.prediction_of(position)}.")
         answer(page)
 
 

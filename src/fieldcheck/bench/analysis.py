@@ -144,7 +144,7 @@ def _dunn_matrix(one: TestedConfig) -> Matrix:
         f"{one.config.budget} labels",
         rows=one.names,
         columns=one.names,
-        values=nested(one.dunn.verdict(ALPHA)),
+        values=nested(one.dunn.better(ALPHA)),
         texts=tuple(tuple("" if i == j else text for j, text in enumerate(line)) for i, line in enumerate(texts)),
         exact=nested(one.dunn.p_value),
         note=f"Two-sided p-values, adjusted after Holm; a difference counts under {ALPHA:g}.",
@@ -173,7 +173,7 @@ def _dunn_summary(verdicts: Sequence[TestedConfig]) -> Matrix:
     won, met = np.zeros((2, len(names), len(names)))
     for one in verdicts:
         place = np.array([names.index(name) for name in one.names])
-        won[np.ix_(place, place)] += one.dunn.verdict(ALPHA) == 1
+        won[np.ix_(place, place)] += one.dunn.better(ALPHA) == 1
         met[np.ix_(place, place)] += 1
     values = (won - won.T) / np.maximum(met, 1)
     np.fill_diagonal(values, np.nan)

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypedDict
 
+from fieldcheck.accuracy import designs
+
 NONE = "none"
 """The auxiliary variable of a technique that needs none."""
 
@@ -99,7 +101,7 @@ def contestant(design: str, auxiliary: str) -> str:
 
 def is_reference(design: str) -> bool:
     """Whether this technique is simple random sampling, which the others are measured against."""
-    return design.partition(":")[0] == "srs"
+    return design.partition(":")[0] == designs.reference.name
 
 
 def reference(rows: Iterable[Row]) -> Row | None:

@@ -41,7 +41,7 @@ class Dunn:
     z: FloatArray
     p_value: FloatArray
 
-    def verdict(self, alpha: float = 0.05) -> FloatArray:
+    def better(self, alpha: float = 0.05) -> FloatArray:
         """1 where the row's values are smaller by more than chance, -1 where larger, else 0; diagonal nan."""
         signs = np.where(self.p_value < alpha, -np.sign(self.z), 0.0)
         np.fill_diagonal(signs, np.nan)

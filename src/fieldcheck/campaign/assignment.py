@@ -6,6 +6,7 @@ from itertools import islice
 
 from fieldcheck.campaign.settings import Settings
 from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.core.errors import BudgetError
 
 
 def choice(state: State, by: str, n: int, *, now: float) -> list[ItemState]:
@@ -37,5 +38,23 @@ def is_theirs(item: ItemState, by: str, now: float) -> bool:
 
 
 def may_draw(state: State) -> bool:
-    """Whether the design has a label, or none to be had, for every item that it has not looked at yet."""
-    return not state.complete and all(item.id in state.seen for item in state.items.open())
+    """Whether the design has a label, or none to be had, for every item that it has not looked at yet.
+
+    Items in dispute do not keep others from being drawn: until they are settled, they count as not answered.
+    """
+    return not state.complete and all(
+        item.id in state.seen or item.standing == "disputed" for item in state.items.open()
+    )
+
+
+def larger(state: State, budget: int | str) -> int:
+    """The budget that is asked for: a number of labels in all, or ``+25`` for so many more."""
+    text, before, drawn = str(budget).strip(), state.settings.budget, len(state.items)
+    if not text.removeprefix("+").isdecimal():
+        raise BudgetError(f"a budget of '{text}'", rule="a whole number, or + and how many more", hint="--budget +25")
+    wanted = int(text) + (max(before or 0, drawn) if text.startswith("+") else 0)
+    least = drawn if before is None else before + 1
+    if wanted < least:
+        have = f"{drawn:,} items are drawn" if before is None else f"the budget is {before:,} already"
+        raise BudgetError(f"a budget of {wanted:,}: {have}", rule="an extension adds labels", hint="--budget +25")
+    return wanted

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fieldcheck import sources
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
-from fieldcheck.campaign.assignment import choice, is_theirs, may_draw
+from fieldcheck.campaign.assignment import choice, is_theirs, larger, may_draw
 from fieldcheck.campaign.creation import Asked, asked_first, begin
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
@@ -115,12 +115,14 @@ class Campaign:
     def create(  # noqa: PLR0913 -- one parameter per option of a campaign, all but two by name
         cls,
         storage: str | Path | Store,
-        pool: Pool | str | Path,
+        pool: Any,
         design: Design | str = "waves",
         *,
-        against: Sequence[Pool | str | Path] = (),
+        against: Sequence[Any] = (),
         reuse: str | Path | None = None,
         labels_unseen: bool = False,
+        trained_on: Sequence[str] = (),
+        train_share: float = 0.0,
         objective: str | None = None,
         budget: int | None = None,
         seed: int = 0,
@@ -134,12 +136,17 @@ class Campaign:
         labels_per_item: int = 1,
         lease_seconds: float = 600.0,
         new_classes: Sequence[str] = (),
+        instructions: str = "",
+        descriptions: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """Start a campaign and choose its first items.
 
         storage
             A file, ``postgresql://...``, or a store.
+        pool
+            A pool, its file, or what ``load`` takes: a data frame, a dict of columns, a list of dicts. What is not a
+            file is kept beside the campaign's.
         against
             Predictions of other models for the same items: which is better? Without a budget, every wave is looked at
             until that is decided.
@@ -147,8 +154,14 @@ class Campaign:
             An earlier campaign on the same items: how accurate is this new version, given those labels? It has to be
             said that the new version was neither trained nor tuned on them. The budget is of further labels, a quarter
             of the old ones if left out.
+        trained_on
+            Where the earlier campaign exported items for training: ids of further items that this version was trained
+            on. It is then judged by the labels that were kept, on the items that it has not seen.
+        train_share
+            Share of the labels that is set apart to train the next version with, before anything is drawn; the others
+            are kept to judge it.
         objective
-            What waves aim at: ``estimate``, ``balanced`` or ``expose``.
+            What waves aim at: ``protected``, ``estimate``, ``balanced`` or ``expose``.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items
@@ -161,11 +174,13 @@ class Campaign:
             For so long an item that was asked for is kept for whoever asked.
         new_classes
             That a label may name beside those of the pool.
+        instructions, descriptions
+            For people who label: how to do it, in Markdown; and, by class, what it means.
         """
         options = dict(pool_options or {})
-        loaded = pool if isinstance(pool, Pool) else sources.load(pool, **options)
-        origin = loaded.origin.file if isinstance(pool, Pool) else pool
-        pool_place, items_place = (place_of(one, file_to_be(storage)) for one in (origin, items))
+        file = file_to_be(storage)
+        loaded = sources.load(_kept(pool, file), **options)
+        pool_place, items_place = (place_of(one, file) for one in (loaded.origin.file, items))
         settings = Settings(
             title=title.strip() or loaded.name,
             design="",
@@ -179,15 +194,18 @@ class Campaign:
             population=len(loaded),
             labels_per_item=labels_per_item,
             lease_seconds=float(lease_seconds),
-            pool_options=options,
+            pool_options={**options, "columns": dict(loaded.origin.settings or options.get("columns") or {})},
             versions=versions(),
+            instructions=instructions.strip(),
+            descriptions=dict(descriptions or {}),
             pool_file=pool_place.recorded,
             pool_beside=pool_place.beside,
             items=items_place.recorded,
             items_beside=items_place.beside,
+            train_share=train_share,
         )
-        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations)
-        settings, question = asked_first(settings, loaded, chosen, new_classes, file=file_to_be(storage))
+        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations, options, trained_on)
+        settings, question = asked_first(settings, loaded, chosen, new_classes, file=file)
         sample = question.draw(None)
         store = storage if isinstance(storage, Store) else open_store(storage, create=True)
         with _closed_on_error(store):
@@ -313,30 +331,36 @@ class Campaign:
             measures.refuse_outcomes({item.id: label})
         return label
 
-    def tell_all(self, annotations: Sequence[Annotation]) -> list[Event]:
+    def tell_all(self, annotations: Sequence[Annotation], *, settle: bool = False) -> list[Event]:
         """Record many labels and skips at once: all of them, or none where one cannot be taken.
 
         What stands already is not recorded again.
+
+        settle
+            They are the lead's word, and count whatever others say.
         """
         checked = [replace(one, by=checked_name(one.by, "the name")) for one in annotations]
-        return self.log.decide(lambda state: self._tell_all(state, checked))
+        return self.log.decide(lambda state: self._tell_all(state, checked, settle=settle))
 
-    def _tell_all(self, state: State, annotations: Sequence[Annotation]) -> list[Event]:
+    def _tell_all(self, state: State, annotations: Sequence[Annotation], *, settle: bool) -> list[Event]:
         self._check_open(state)
         names = dict.fromkeys(state.names)
         events = list[Event]()
         for one in annotations:
             by = spelt(one.by, names)
             names.setdefault(by)
-            events.append(self._event(self._entry(state, one.item), replace(one, by=by)))
+            events.append(self._event(self._entry(state, one.item), replace(one, by=by), settle=settle))
         new = [event for event in events if self._repeated(state.items[event.item], event) is None]
         return self.log.append(new) if new else []
 
-    def _event(self, entry: ItemState, said: Annotation) -> Event:
-        kind: EventKind = "skipped" if said.skipped else "labelled"
-        return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=self._words(entry, said))
+    def _event(self, entry: ItemState, said: Annotation, *, settle: bool) -> Event:
+        kind: EventKind = "settled" if settle else "skipped" if said.skipped else "labelled"
+        words = self._words(entry, said, settle=settle)
+        return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=words)
 
-    def _words(self, entry: ItemState, said: Annotation) -> dict[str, Any]:
+    def _words(self, entry: ItemState, said: Annotation, *, settle: bool) -> dict[str, Any]:
+        if isinstance(said.label, Missing) and settle:
+            return {"label": as_record(said.label), "typed": said.typed}
         if isinstance(said.label, Missing):
             return {"reason": checked_words(said.label.reason, "the reason")}
         typed = said.typed or str(said.label)
@@ -355,6 +379,17 @@ class Campaign:
         """Record that somebody should look at this item again; it changes nothing else."""
         words = {"note": checked_words(note, "the note")}
         return self._record("flagged", item, by, key, lambda entry, by: words)
+
+    def settle(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
+        """Record the lead's word about an item on which people disagree, or which was flagged: it counts from now on.
+
+        A word that says that there is no label (``?``, ``unclear``, ...) settles it as one that nobody can label.
+        """
+        typed = checked_words(str(label), "the label")
+        known = self.state if item in self.state.items else self.refresh()
+        label_read = self.read(self._entry(known, str(item)), typed)
+        words = {"label": as_record(label_read), "typed": typed}
+        return self._record("settled", item, by, key, lambda entry, by: words)
 
     def retract(self, item: str, *, by: str = "", key: str | None = None) -> Event:
         """Undo one's own label or skip; the item is theirs again, to be labelled anew."""
@@ -418,6 +453,47 @@ class Campaign:
 
         self.log.decide(step)
 
+    def extend(self, budget: int | str, *, by: str = "", key: str | None = None) -> Event:
+        """Go on with a larger budget, ``125``, or with so many labels more, ``"+25"``; what was drawn stays.
+
+        Every extension is a further look at the labels, and whoever decides by them allows for it: see ``check``.
+        """
+        sent = checked_key(key) if key else new_key()
+        name = checked_name(by, "the name")
+
+        def step(state: State) -> Event:
+            wish = Event("extended", key=sent, by=state.person(name))
+            if (stored := self.log.keyed(sent)) is not None:
+                return same(stored, wish)
+            self._check_open(state)
+            settings = state.settings.extended(larger(state, budget))
+            self.view.question_of(settings)  # refuses where it cannot go on
+            event = replace(wish, at=self._clock(), data={"budget": settings.budget})
+            return self.log.append([event])[0]
+
+        return self.log.decide(step)
+
+    def give_to_train(self) -> tuple[str, ...]:
+        """Put on record which labelled items leave to train the next version with: all that were set apart for that.
+
+        What was kept never leaves by this door.
+        """
+
+        def step(state: State) -> tuple[str, ...]:
+            given = [item.id for item in state.to_train() if item.standing == "labelled"]
+            new = [name for name in given if name not in set(state.exported)]
+            if new:
+                self.log.append([Event("exported", INTERNAL + new_key(), at=self._clock(), data={"ids": new})])
+            return tuple(given)
+
+        if not self.settings.train_share:
+            raise CampaignError(
+                "no label of this campaign was set apart to train with",
+                rule="that is settled before anything is drawn; a version that was trained on labels is right on them",
+                hint="fieldcheck start POOL --train-share 0.5, for the next campaign",
+            )
+        return self.log.decide(step)
+
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""
         sent = checked_key(key) if key else f"{INTERNAL}closed"
@@ -445,7 +521,8 @@ class Campaign:
         def step(state: State) -> Event:
             entry = self._entry(state, str(item))
             wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
-            if (stored := self.log.keyed(sent)) is not None:
+            # While it is open, the store looks for the key of what is said itself, and gives back what it has.
+            if key and (state.closed or kind not in ABOUT_ITEMS) and (stored := self.log.keyed(sent)) is not None:
                 return same(stored, replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
             self._check_open(state)
             event = replace(wish, data=words(entry, wish.by), at=self._clock())
@@ -458,8 +535,8 @@ class Campaign:
 
     def _repeated(self, entry: ItemState, event: Event) -> Event | None:
         """The event that says the same already: what stands need not be said again."""
-        before = entry.annotation_of(event.by)
-        if before is None or event.kind not in ("labelled", "skipped"):
+        before = entry.final if event.kind == "settled" else entry.annotation_of(event.by)
+        if before is None or event.kind not in ("labelled", "skipped", "settled"):
             return None
         stored = self.log.numbered(before.number)
         return stored if stored.kind == event.kind and said(stored) == said(event) else None
@@ -478,6 +555,15 @@ class Campaign:
             rule="labels belong to the items that were drawn: others have no known chance of being there",
             hint="label what the campaign asks for",
         )
+
+
+def _kept(pool: Any, file: Path | None) -> Any:
+    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
+    if isinstance(pool, Pool | str | Path) or file is None:
+        return pool
+    beside = file.with_suffix(".pool.parquet")
+    sources.save(sources.load(pool, name=file.stem), beside)
+    return beside
 
 
 @contextlib.contextmanager

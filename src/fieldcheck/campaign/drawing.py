@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ def sample_of(draws: tuple[Draw, ...], population: int) -> Sample:
         draws=joined([draws_from(draw.draws) for draw in draws]),
         complete=last.complete,
         warnings=last.warnings,
+        train=None if last.train is None else np.concatenate([np.array(draw.train, dtype=bool) for draw in draws]),
     )
 
 
@@ -71,5 +71,4 @@ def _newly_seen(state: State) -> dict[str, dict[str, Any]]:
 
 
 def _part(sample: Sample, start: int) -> Mapping[str, Any]:
-    new = replace(sample, items=sample.items[start:], draws=sample.draws.part(slice(start, None)))
-    return {name: value for name, value in new.as_record().items() if name != "population"}
+    return {name: value for name, value in sample.after(start).as_record().items() if name != "population"}

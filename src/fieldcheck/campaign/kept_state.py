@@ -13,7 +13,7 @@ from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import Annotation, Draw, ItemFlag, Items, ItemState, Lease, State
 from fieldcheck.core.label import as_record, from_record
 
-FORMAT = 3
+FORMAT = 4
 """Of the text; one of another format is not read, and the events are."""
 
 
@@ -33,6 +33,7 @@ def as_text(state: State) -> str:
         "pools": [astuple(place) for place in state.pools],
         "invited": dict(state.invited),
         "shown": state.shown,
+        "exported": state.exported,
     }
     return json.dumps(record, separators=(",", ":"))
 
@@ -71,12 +72,14 @@ def _state(record: Mapping[str, Any]) -> State | None:
         pools=tuple(Place(*place) for place in record["pools"]),
         invited=record["invited"],
         shown=record["shown"],
+        exported=tuple(record["exported"]),
     )
 
 
 def _row(item: ItemState) -> list[Any]:
     """Most items have one label and nothing else: what is empty at the end is left out."""
-    rest = [[_said(one) for one in item.skips], *([astuple(one) for one in kind] for kind in (item.flags, item.leases))]
+    held = ([astuple(one) for one in kind] for kind in (item.flags, item.leases))
+    rest = [[_said(one) for one in item.skips], *held, None if item.final is None else _said(item.final)]
     label = None if item.label is None else as_record(item.label)
     row = [item.id, item.position, item.standing, label, [_said(one) for one in item.labels]]
     return [*row, *rest] if any(rest) else row
@@ -88,18 +91,25 @@ def _said(one: Annotation) -> tuple[Any, ...]:
 
 def _item(row: Sequence[Any]) -> ItemState:
     name, position, standing, label, labels, *rest = row
-    skips, flags, leases = rest or ((), (), ())
+    skips, flags, leases, final = rest or ((), (), (), None)
     return ItemState(
         name,
         position,
-        tuple([Annotation(name, from_record(said), *more) for said, *more in labels]),
-        tuple([Annotation(name, from_record(said), *more) for said, *more in skips]),
+        tuple([_annotation(name, said) for said in labels]),
+        tuple([_annotation(name, said) for said in skips]),
         tuple([ItemFlag(*one) for one in flags]),
         tuple([Lease(*one) for one in leases]),
         standing,
         None if label is None else from_record(label),
+        None if final is None else _annotation(name, final),
     )
 
 
+def _annotation(item: str, row: Sequence[Any]) -> Annotation:
+    label, *more = row
+    return Annotation(item, from_record(label), *more)
+
+
 def _draw(record: dict[str, Any]) -> Draw:
-    return Draw(**{**record, "items": tuple(record["items"]), "warnings": tuple(record["warnings"])})
+    train = None if record["train"] is None else tuple(record["train"])
+    return Draw(**{**record, "items": tuple(record["items"]), "warnings": tuple(record["warnings"]), "train": train})

@@ -31,8 +31,8 @@ LONGEST_PAUSE = 0.1
 """Seconds between two attempts, at most."""
 
 
-ABOUT_ITEMS = ("labelled", "skipped", "flagged")
-"""Events by which annotators say something."""
+ABOUT_ITEMS = ("labelled", "skipped", "flagged", "settled")
+"""Events by which people say something about an item."""
 
 
 SAID = ("label", "reason", "note")

@@ -1,13 +1,13 @@
-"""What a campaign was started with; it does not change."""
+"""What a campaign was started with; only its budget may be extended."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.designs.base import Design, extended
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files import schema
@@ -52,11 +52,22 @@ class Other:
         Where it is: a file, or the address of a store.
     number
         Of the earlier campaign's last event that counts.
+    columns
+        How a pool was read: from a role to a column.
+    trained, trained_on
+        Whether the new version was trained on what the earlier campaign gave away for that, and on which further items.
     """
 
     place: Place = Place()
     address: str = ""
     number: int = 0
+    columns: Mapping[str, str] = field(default_factory=dict)
+    trained: bool = False
+    trained_on: Sequence[str] = ()
+
+
+MOST_TRAINED = 0.9
+"""Of the labels, at most, to train with."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +92,14 @@ class Settings:
         The pool: where it was, where it is as seen from the campaign's file, how to read it, its fingerprint.
     items, items_beside
         Folder of the items' files, likewise; empty where there is none.
+    earlier
+        Budgets that it had before it was extended, in order.
+    instructions, descriptions
+        For people who label: how to do it, in Markdown; and, by class, what it means.
     question, others
         What it asks, and what that needs beside the pool.
+    train_share
+        Share of the labels that is set apart to train the next version with.
     """
 
     title: str
@@ -105,13 +122,23 @@ class Settings:
     items: str = ""
     items_beside: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    earlier: tuple[int | None, ...] = ()
+    instructions: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
+    train_share: float = 0.0
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         if self.labels_per_item < 1:
             raise CampaignError(f"{self.labels_per_item} labels per item", rule="at least one")
+        if not 0 <= self.train_share <= MOST_TRAINED:
+            raise CampaignError(
+                f"a share of {self.train_share:g} to train with",
+                rule=f"from 0 to {MOST_TRAINED:g}: what is not kept cannot judge the next version",
+                hint="--train-share 0.5",
+            )
         if not self.lease_seconds > 0:
             raise CampaignError(f"a lease of {self.lease_seconds:g} seconds", rule="more than 0", hint="600")
 
@@ -120,13 +147,23 @@ class Settings:
         """Labels at most, also where nobody said so: the whole pool."""
         return self.population if self.budget is None else self.budget
 
+    def extended(self, budget: int) -> Settings:
+        """With a larger budget."""
+        return replace(self, budget=budget, earlier=(*self.earlier, self.budget))
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """All that it had, in order, each as ``most``."""
+        return tuple(self.population if one is None else one for one in (*self.earlier, self.budget))
+
     def build(self) -> Design:
         """The technique."""
-        return sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
+        design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
+        return extended(design, self.budgets[:-1])
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""
-        return {**asdict(self), "classes": list(self.classes)}
+        return {**asdict(self), "classes": list(self.classes), "earlier": list(self.earlier)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
@@ -140,5 +177,6 @@ class Settings:
             )
         known = {name.name for name in fields(cls)}
         given = {name: value for name, value in record.items() if name in known}
-        others = tuple(Other(Place(**one["place"]), one["address"], one["number"]) for one in record.get("others", ()))
-        return cls(**{**given, "classes": tuple(record["classes"]), "others": others})
+        others = tuple(Other(**{**one, "place": Place(**one["place"])}) for one in record.get("others", ()))
+        earlier = tuple(record.get("earlier", ()))
+        return cls(**{**given, "classes": tuple(record["classes"]), "earlier": earlier, "others": others})

@@ -80,7 +80,9 @@ class ItemState:
         ``labelled`` or ``skipped`` when it is done; ``disputed``: as many people as wanted have spoken, but they do not
         agree, on the label or on whether there is one.
     label
-        What counts, once it is labelled: the majority; of numbers, the median.
+        What counts, once it is labelled: the lead's word, or the majority; of numbers, the median.
+    final
+        The lead's word, which settles the item whatever others say.
     """
 
     id: str
@@ -91,6 +93,7 @@ class ItemState:
     leases: tuple[Lease, ...] = ()
     standing: Standing = "open"
     label: Label | None = None
+    final: Annotation | None = None
 
     @property
     def done(self) -> bool:
@@ -230,6 +233,8 @@ class Draw:
         One per new draw.
     draws
         How they were drawn, as a record; what is not of single draws is that of the whole sample so far.
+    train
+        One per new draw: whether its label is to train with; None where all are kept.
     """
 
     items: tuple[int, ...]
@@ -237,6 +242,7 @@ class Draw:
     draws: Mapping[str, Any]
     complete: bool
     warnings: tuple[str, ...]
+    train: tuple[bool, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -261,6 +267,8 @@ class State:
         By name, the fingerprint of the token in a person's link; empty where it was revoked.
     shown
         Whether people who label were shown what the model said.
+    exported
+        Ids of the items that were given away to train with.
     """
 
     settings: Settings
@@ -275,6 +283,7 @@ class State:
     declared: tuple[str, ...] = ()
     invited: Mapping[str, str] = field(default_factory=dict)
     shown: bool = False
+    exported: tuple[str, ...] = ()
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -284,6 +293,12 @@ class State:
     def person(self, name: str) -> str:
         """A name as it was spelt first."""
         return spelt(name, self.names)
+
+    def to_train(self) -> tuple[ItemState, ...]:
+        """The items that were drawn to train the next version with."""
+        drawn = ((draw.items, draw.train) for draw in self.draws if draw.train)
+        chosen = {item for items, roles in drawn for item, train in zip(items, roles, strict=True) if train}
+        return tuple(item for item in self.items.values() if item.position in chosen) if chosen else ()
 
     @property
     def complete(self) -> bool:
@@ -309,11 +324,11 @@ class _Folding:
     """A state that is being changed; it lives for one call of ``fold``."""
 
     def __init__(self, state: State) -> None:
-        self.state, self.items, self.seen = state, _ItemsOnTheWay(state.items), state.seen
+        self.settings, self.items, self.seen = state.settings, _ItemsOnTheWay(state.items), state.seen
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
         self.declared = state.declared
-        self.invited, self.predictions_shown = state.invited, state.shown
+        self.invited, self.predictions_shown, self.exported = state.invited, state.shown, state.exported
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -322,10 +337,13 @@ class _Folding:
             "skipped": self.skipped,
             "flagged": self.flagged,
             "retracted": self.retracted,
+            "settled": self.settled,
             "declared": self.declare,
             "moved": self.moved,
             "invited": self.invite,
             "shown": self.show,
+            "extended": self.extended,
+            "exported": self.export,
             "closed": self.close,
         }
 
@@ -339,7 +357,7 @@ class _Folding:
 
     def result(self) -> State:
         return State(
-            self.state.settings,
+            self.settings,
             self.number,
             self.changed,
             self.items.result(),
@@ -351,6 +369,7 @@ class _Folding:
             self.declared,
             self.invited,
             self.predictions_shown,
+            self.exported,
         )
 
     def drawn(self, event: Event) -> None:
@@ -393,6 +412,13 @@ class _Folding:
         self._settle(event, item, _others(item.labels, event.by), _others(item.skips, event.by))
         self.leased(event)
 
+    def settled(self, event: Event) -> None:
+        """What the lead says counts; whoever flagged the item has been heard."""
+        item = self._item(event)
+        label, typed = from_record(event.data["label"]), event.data["typed"]
+        final = Annotation(item.id, label, event.by, typed, event.at, event.number)
+        self._settle(event, replace(item, flags=(), final=final), item.labels, item.skips)
+
     def declare(self, event: Event) -> None:
         self.declared = tuple(dict.fromkeys((*self.declared, *event.data["classes"])))
 
@@ -406,6 +432,15 @@ class _Folding:
     def show(self, event: Event) -> None:
         self.predictions_shown = True
 
+    def extended(self, event: Event) -> None:
+        """The design goes on, where it had thought that it was done."""
+        self.settings = self.settings.extended(event.data["budget"])
+        self.draws = (*self.draws[:-1], replace(self.draws[-1], complete=False))
+        self.changed = event.number
+
+    def export(self, event: Event) -> None:
+        self.exported = tuple(dict.fromkeys((*self.exported, *event.data["ids"])))
+
     def close(self, event: Event) -> None:
         self.closed = event.number
 
@@ -417,10 +452,16 @@ class _Folding:
     def _settle(
         self, event: Event, item: ItemState, labels: tuple[Annotation, ...], skips: tuple[Annotation, ...]
     ) -> None:
-        settings = self.state.settings
-        standing, label = settled(labels, skips, settings.labels_per_item, settings.task)
+        settings = self.settings
+        standing, label = (
+            settled(labels, skips, settings.labels_per_item, settings.task)
+            if item.final is None
+            else ("skipped", None)
+            if item.final.skipped
+            else ("labelled", item.final.label)
+        )
         leases = () if standing in ("labelled", "skipped") else _others(item.leases, event.by)
-        self.items.change(ItemState(item.id, item.position, labels, skips, item.flags, leases, standing, label))
+        self.items.change(replace(item, labels=labels, skips=skips, leases=leases, standing=standing, label=label))
         self.changed = event.number
 
 
@@ -456,6 +497,7 @@ def draw_of(record: Mapping[str, Any]) -> Draw:
         draws=record["draws"],
         complete=record["complete"],
         warnings=tuple(record["warnings"]),
+        train=None if record["train"] is None else tuple(record["train"]),
     )
 
 

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
+from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.accuracy.comparison.reuse import Change
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
 from fieldcheck.campaign.drawing import drawn_event
-from fieldcheck.campaign.items import Content, content_of
+from fieldcheck.campaign.items import Content, content_of, copies
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
-from fieldcheck.campaign.progress import Failure, Left, Nonresponse, Progress, Tally, left_of, progress_of, reasons_of
-from fieldcheck.campaign.questions import LabelEvidence, Question, question_of
+from fieldcheck.campaign.progress import (
+    Annotator,
+    Failure,
+    Left,
+    Nonresponse,
+    Progress,
+    Tally,
+    annotators_of,
+    left_of,
+    progress_of,
+    reasons_of,
+)
+from fieldcheck.campaign.questions import ComparisonQuestion, LabelEvidence, Question, ReuseQuestion, question_of
 from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, PerBlock, State
@@ -25,6 +40,7 @@ from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.requirement import BudgetLook, Decided, Decision, Requirement, look_error
 from fieldcheck.core.sample import Labelled
 
 T = TypeVar("T")
@@ -33,7 +49,6 @@ T = TypeVar("T")
 class CampaignView:
     """What the events of a campaign, and its pool, say. Nothing here changes it."""
 
-    settings: Settings
     pool: Pool
 
     def __init__(
@@ -41,12 +56,12 @@ class CampaignView:
     ) -> None:
         """``asked`` is the question, or where its pool is now."""
         self._log, self._clock = log, clock
-        self.settings = log.state.settings
-        self.question = self._opened(asked) if asked is None or isinstance(asked, Pool | str | Path) else asked
-        self.pool = self.question.pool
+        self._found: dict[str, tuple[Any, Any]] = {}
+        self._asked = self._opened(asked) if asked is None or isinstance(asked, Pool | str | Path) else asked
+        self._opened_with = self.settings.budgets
+        self.pool = self._asked.pool
         self._check_pool()
         self._development = Development()
-        self._found: dict[str, tuple[Any, Any]] = {}
         self._tallies, self._failed = PerBlock(Tally.of), PerBlock(self._failures)
 
     def _opened(self, pool: Pool | str | Path | None) -> Question:
@@ -60,6 +75,22 @@ class CampaignView:
                 rule="the same items, predictions and auxiliary variables",
                 hint=f"the original pool, {self.settings.pool_file or 'as it was'}",
             )
+
+    @property
+    def settings(self) -> Settings:
+        """What it was started with, and its budget now."""
+        return self._log.state.settings
+
+    @property
+    def question(self) -> Question:
+        """What it asks."""
+        return self.question_of(self.settings)
+
+    def question_of(self, settings: Settings) -> Question:
+        """The question with the budgets of these settings; refused where it cannot go on from the earlier ones."""
+        if settings.budgets == self._opened_with:
+            return self._asked
+        return self._remembered("question", settings.budgets, lambda: self._asked.extended(settings))
 
     @property
     def design(self) -> Design:
@@ -79,8 +110,13 @@ class CampaignView:
 
     def content(self, position: int) -> Content:
         """What there is to see of an item of the pool, without what the design looks at."""
+        return content_of(self.items_folder or "", self.pool, position, hidden=self._hidden)
+
+    @cached_property
+    def _hidden(self) -> frozenset[str]:
+        """Columns, in small letters, that people must not see: what the design looks at, and copies of the model's."""
         used = auxiliary_of(self.question.design).lower().split("+")
-        return content_of(self.items_folder or "", self.pool, position, hidden=used)
+        return copies(self.question.pools).union(used)
 
     def prediction_of(self, position: int) -> str | float | None:
         """What the model said about an item of the pool; None where only outcomes are known."""
@@ -99,14 +135,17 @@ class CampaignView:
 
     def next_draw(self, state: State) -> Event:
         """What the question wants to be labelled next, once it has seen the labels of a state."""
+        question = self.question_of(state.settings)
         if not state.draws:
-            return drawn_event(self.question.draw(None), self.pool)
+            return drawn_event(question.draw(None), self.pool)
         seen = as_it_was_seen(state)
-        return drawn_event(self.question.draw(seen), self.pool, before=seen.sample, state=state)
+        return drawn_event(question.draw(seen), self.pool, before=seen.sample, state=state)
 
     def enough(self, state: State) -> bool:
         """Whether the labels answer the question, so that no further items are drawn."""
-        return self._remembered("enough", state.changed, lambda: self.question.enough(self._evidence(state)))
+        return self._remembered(
+            "enough", state.changed, lambda: self.question_of(state.settings).enough(self._evidence(state))
+        )
 
     def labelled(self) -> tuple[Labelled, tuple[str, ...]]:
         """The sample with its labels, as far as it can be estimated from, and what to say about the rest."""
@@ -122,7 +161,62 @@ class CampaignView:
 
     def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate | Comparison:
         """What the labels of a state say."""
-        return self.question.statement(self._evidence(state), level=level)
+        return self.question_of(state.settings).statement(self._evidence(state), level=level)
+
+    def check(self, wanted: Requirement, *, level: float = 0.95) -> Decision:
+        """What is decided about a requirement: by the first budget that was spent and decides it.
+
+        Each budget is looked at once, at an error of its own, so that all claims that a campaign ever makes are wrong
+        in at most ``1 - level`` of campaigns; before a budget is spent its look is preliminary.
+        """
+        decisions = (self._decided_at(wanted, look, statement) for look, statement in self._looks(level))
+        *_, last = until(decisions, lambda found: found.word != "undecided")
+        return last
+
+    def _decided_at(
+        self, wanted: Requirement, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> Decision:
+        try:
+            return decide(only_estimate(statement()), wanted).at(look)
+        except LabelError as error:
+            return too_early(wanted, error.problem).at(look)
+
+    def check_best(self, name: str, *, level: float = 0.95) -> tuple[Decided, str, BudgetLook]:
+        """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does."""
+        decisions = (self._best_at(name, look, statement) for look, statement in self._looks(level))
+        *_, last = until(decisions, lambda found: found[0] != "undecided")
+        return last
+
+    def _best_at(
+        self, name: str, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> tuple[Decided, str, BudgetLook]:
+        try:
+            found = only_comparison(statement(), name)
+        except LabelError as error:
+            return "undecided", error.problem, look
+        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
+        return word if look.spent else "undecided", found.sentence(), look
+
+    def _looks(self, level: float) -> Iterator[tuple[BudgetLook, Callable[[], Estimate | Comparison]]]:
+        """For each budget that it had: the look that belongs to it, and what its labels say at that look's level."""
+        state = self._log.refresh()
+        evidence, settings = self._evidence(state), state.settings
+        if settings.question == ComparisonQuestion.name and settings.budget is None:
+            there = len(evidence.labels)  # every wave is looked at, and the rule allows for that
+            yield BudgetLook(0, there, there, 1 - level), partial(self.estimate_of, state, level=level)
+            return
+        for number, budget in enumerate(settings.budgets):
+            at = replace(settings, budget=budget, earlier=settings.earlier[:number])
+            last = number == len(settings.earlier)
+            first = evidence if last else evidence.first(budget)
+            labels = len(first.ids) if state.complete or len(first.sample) >= budget else budget
+            look = BudgetLook(number, labels, len(first.labels), look_error(number, level=level))
+            yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
+
+    def change(self, *, level: float = 0.95) -> Change | None:
+        """What the new version does better and worse than the one before; None where there is no one before."""
+        question = self.question
+        return question.change(self.evidence(), level=level) if isinstance(question, ReuseQuestion) else None
 
     def development(self, *, level: float = 0.95, points: int = 60, state: State | None = None) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
@@ -162,9 +256,19 @@ class CampaignView:
         return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
     def _failure(self, item: ItemState) -> Failure:
-        label = item.label or item.labels[0].label
-        first = next((one for one in item.labels if one.label == label), item.labels[0])
+        said = (*item.labels, item.final) if item.final is not None else item.labels
+        label = item.label or said[0].label
+        first = next((one for one in said if one.label == label), said[0])
         return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
+
+    def annotators(self) -> list[Annotator]:
+        """What each person did: how much, how fast, how often as the others."""
+        return annotators_of(self._log.refresh(), now=self._clock())
+
+    def unsettled(self) -> list[str]:
+        """Items that wait for the lead's word: people disagree about them, or flagged them."""
+        items = self._log.refresh().items.values()
+        return [item.id for item in items if item.standing == "disputed" or item.flags]
 
     def nonresponse(self, *, level: float = 0.95) -> Nonresponse | None:
         """What the items that have no label to count may do to the estimate; None where there are none."""
@@ -203,3 +307,34 @@ def _point(found: Estimate | Comparison) -> Point | None:
     if isinstance(found, Comparison):
         return None
     return Point(found.labels, found.value, found.interval.low, found.interval.high, found.failures)
+
+
+def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:
+    """All up to the first that is enough, which is the last."""
+    for one in found:
+        yield one
+        if enough(one):
+            return
+
+
+def only_estimate(found: Estimate | Comparison) -> Estimate:
+    """Of one model; a comparison is refused."""
+    if isinstance(found, Estimate):
+        return found
+    raise CampaignError(
+        "a requirement of one model, for a comparison of several",
+        rule="a comparison says which one is better",
+        hint=f"--best {found.differences[0].first}",
+    )
+
+
+def only_comparison(found: Estimate | Comparison, name: str) -> Comparison:
+    """Of several models, this one among them."""
+    names = found.names() if isinstance(found, Comparison) else ()
+    if isinstance(found, Comparison) and name in names:
+        return found
+    raise CampaignError(
+        f"--best {name}",
+        rule=f"the models of this comparison: {', '.join(names) or 'there is only one'}",
+        hint="fieldcheck start A.csv --against B.csv, for a comparison",
+    )

@@ -11,6 +11,7 @@ from typer.core import TyperCommand
 
 from fieldcheck.cli.show import tell_error
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.requirement import EXIT_CODES, Decided
 
 UNUSABLE = 3
 """Exit code where nothing is decided: a file is missing or damaged, an option is wrong."""
@@ -18,6 +19,11 @@ UNUSABLE = 3
 
 MISUSED = 2
 """What Typer ends with where the words of a command cannot be read."""
+
+
+def leave(word: Decided, undecided: int) -> None:
+    """End with the code of a decision; pipelines may have another one for what is undecided."""
+    raise typer.Exit(undecided if word == "undecided" else EXIT_CODES[word])
 
 
 class Check(TyperCommand):

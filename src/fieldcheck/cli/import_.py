@@ -27,7 +27,7 @@ def import_(
     ],
     by: Annotated[
         str,
-        typer.Option("--by", metavar="NAME", help="Whose labels they are; a line that names somebody else is refused."),
+        typer.Option("--by", metavar="NAME", help="Whose labels they are; a line with another name is refused."),
     ] = "",
     good_lines: Annotated[
         bool,
@@ -38,6 +38,9 @@ def import_(
     ] = False,
     last_wins: Annotated[
         bool, typer.Option("--last-wins", help="Two different labels of one person for an item: take the later line.")
+    ] = False,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="They are the lead's word: what they say counts, whatever others said.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be taken.")] = False,
     new_classes: options.NewClasses = None,
@@ -53,14 +56,14 @@ def import_(
 
     Different from the same person's earlier label: it corrects it.
 
-    Different from somebody else's: it is listed, and both stand.
+    Different from another person's: it is listed, and both stand.
 
     The names of a column 'annotator' count; where it is empty, --by does.
     """
     with campaigns.open_campaign(storage, pool, new_classes=new_classes or ()) as campaign:
         if campaign.refresh().closed:
             raise LabelError("this campaign is closed", rule="nothing is taken any more", hint="start another")
-        found = intake.prepare(campaign, read_lines(file, encoding=encoding), by=by, last_wins=last_wins)
+        found = intake.prepare(campaign, read_lines(file, encoding=encoding), by=by, last_wins=last_wins, settle=settle)
         refused = found.faulty > 0 and not good_lines
         if not (refused or dry_run):
             intake.take(campaign, found)

@@ -25,6 +25,12 @@ def next_(
     ],
     number: Annotated[int, typer.Option("-n", "--number", min=1, help="Items at most.")] = 20,
     by: campaigns.Annotator = "",
+    disputed: Annotated[
+        bool,
+        typer.Option(
+            "--disputed", help="Those on which people disagree, or that were flagged, for the lead to settle."
+        ),
+    ] = False,
     show_predictions: Annotated[
         bool, typer.Option("--show-predictions", help="Show labellers what the model said (it biases them).")
     ] = False,
@@ -55,7 +61,7 @@ def next_(
     options.check_outputs(out, config)
     options.make_folder(images)
     with campaigns.open_campaign(storage, pool) as campaign:
-        items = campaign.ask(by, n=number)
+        items = campaign.view.unsettled()[:number] if disputed else campaign.ask(by, n=number)
         if items and shown:
             campaign.show_predictions()
         if items:
@@ -69,7 +75,7 @@ def next_(
         if as_json:
             show_json({"file": str(out) if items else None, "items": items, "complete": campaign.progress().complete})
         else:
-            say(_what_next(campaign, items, out))
+            say(_what_next(campaign, items, out, settle=disputed))
 
 
 def _check(out: Path, config: Path | None, asked: str, *, force: bool) -> None:
@@ -84,18 +90,24 @@ def _check(out: Path, config: Path | None, asked: str, *, force: bool) -> None:
         )
 
 
-def _what_next(campaign: Campaign, items: list[str], out: Path) -> str:
+def _what_next(campaign: Campaign, items: list[str], out: Path, *, settle: bool) -> str:
+    place = shlex.quote(campaign.place)
     if items:
-        then = f"fieldcheck import {shlex.quote(campaign.place)} {out}"
-        return f"{words.counted(len(items), 'item')} to label in {out}; then: {then}"
+        then = f"fieldcheck import {place} {shlex.quote(str(out))}" + (" --settle --by lead" if settle else "")
+        return f"{words.counted(len(items), 'item')} to {'settle' if settle else 'label'} in {out}; then: {then}"
+    if settle:
+        return "nothing to settle: nobody disagrees, and no item is flagged"
     progress = campaign.progress()
     if progress.closed:
         return "nothing to label: the campaign is closed"
     if progress.complete:
-        return f"nothing is left to label; now: fieldcheck estimate {shlex.quote(campaign.place)}"
+        return f"nothing is left to label; now: fieldcheck estimate {place}"
     if progress.leased:
         held = words.counted(progress.leased, "item is", "items are")
         return f"nothing to label now: {held} with others, until labelled or until a lease runs out"
-    waiting = words.counted(progress.open + progress.disputed, "item waits", "items wait") + " for somebody else"
-    said = f", {progress.disputed:,} of them because people disagree" if progress.disputed else ""
-    return f"nothing to label for you: {waiting}{said}"
+    waiting = words.counted(progress.open, "item waits", "items wait") + " for another person" if progress.open else ""
+    disputed = words.counted(progress.disputed, "item waits", "items wait") if progress.disputed else ""
+    settling = (
+        f"{disputed} for the lead, because people disagree: fieldcheck next {place} --disputed --out disputed.csv"
+    )
+    return "nothing to label for you: " + "; ".join(filter(None, (waiting, disputed and settling)))

@@ -13,12 +13,15 @@ import numpy.typing as npt
 import typer
 
 from fieldcheck import sources
+from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.cli.show import tell
 from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files.damage import decoding
+from fieldcheck.sources import description
 
-PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, TSV, Parquet or npz file, one row per item.")]
+PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, Excel, Parquet, JSON or npz: a row per item.")]
 
 
 DesignSpec = Annotated[
@@ -56,7 +59,7 @@ Columns = Annotated[
         "--column",
         "-c",
         metavar="ROLE=NAME",
-        help="Name a column: prediction=yhat, id=file, confidence=p ...",
+        help="Name a column: prediction=yhat, id=file, confidence=p:percent, confidence=none ...",
     ),
 ]
 
@@ -93,6 +96,11 @@ Activations = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
+UndecidedExit = Annotated[
+    int, typer.Option("--undecided-exit", metavar="N", min=0, max=255, help="Exit code where it is undecided.")
+]
+
+
 def load_pool(
     path: Path,
     *,
@@ -104,7 +112,7 @@ def load_pool(
 ) -> Pool:
     """The pool behind the options."""
     return sources.load(
-        path, columns=_roles(columns), task=_task(task), shift=tuple(shift or ()), encoding=encoding, truth=truth
+        path, columns=roles_of(columns), task=task_of(task), shift=tuple(shift or ()), encoding=encoding, truth=truth
     )
 
 
@@ -112,17 +120,25 @@ def pool_options(
     columns: Sequence[str] | None, task: str | None, shift: Sequence[str] | None, encoding: str | None
 ) -> dict[str, Any]:
     """How a pool is to be read again, as plain values."""
-    return {"columns": _roles(columns), "task": task, "shift": list(shift or ()), "encoding": encoding}
+    return {"columns": roles_of(columns), "task": task, "shift": list(shift or ()), "encoding": encoding}
 
 
-def _task(task: str | None) -> Task | None:
+def reading_words(columns: Sequence[str] | None, task: str | None, encoding: str | None) -> list[str]:
+    """The options that say how a pool is read, as they stood on the command line."""
+    words = [word for text in columns or () for word in ("--column", text)]
+    return words + (["--task", task] if task else []) + (["--encoding", encoding] if encoding else [])
+
+
+def task_of(task: str | None) -> Task | None:
+    """``classification``, ``regression`` or nothing."""
     known: dict[str | None, Task | None] = {None: None, "classification": "classification", "regression": "regression"}
     if task in known:
         return known[task]
     raise PoolError(f"no task '{task}'", rule="classification or regression")
 
 
-def _roles(columns: Sequence[str] | None) -> dict[str, str]:
+def roles_of(columns: Sequence[str] | None) -> dict[str, str]:
+    """From ``ROLE=NAME`` to a mapping."""
     pairs = [text.partition("=") for text in columns or ()]
     for role, equals, name in pairs:
         if not (role and equals and name):
@@ -130,6 +146,14 @@ def _roles(columns: Sequence[str] | None) -> dict[str, str]:
                 f"--column {role}{equals}{name}", rule="--column ROLE=NAME", hint="--column prediction=yhat"
             )
     return {role.strip().lower(): name for role, _, name in pairs}
+
+
+def tell_notes(pool: Pool) -> None:
+    """What to know about how a pool was read; loud where nothing in it tells risky items from safe ones."""
+    for note in pool.notes:
+        tell(f"note: {note}")
+    if not derived.names(pool):
+        tell(f"warning: no confidence column: {description.NO_SIGNAL}")
 
 
 def is_given(context: typer.Context, name: str) -> bool:
@@ -153,6 +177,14 @@ def check_loss(loss: str) -> Loss:
     if loss in known:
         return known[loss]
     raise FieldcheckError(f"no loss '{loss}'", rule="squared or absolute", hint="--loss absolute")
+
+
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine", help="Where the work is done: local, processes, processes:workers=4, ray, ray://HOST:PORT."
+    ),
+]
 
 
 def check_outputs(*files: Path | None) -> None:

@@ -27,10 +27,6 @@ def report(
     min_accuracy: Annotated[float | None, typer.Option(help="Say whether the accuracy is at least this.")] = None,
     max_rmse: Annotated[float | None, typer.Option(help="Regression: say whether the error is at most this.")] = None,
     max_mae: Annotated[float | None, typer.Option(help="The same, for a campaign with --loss absolute.")] = None,
-    protected: Annotated[
-        bool,
-        typer.Option("--protected", help="Hold it against the protected interval, which does not trust safe looks."),
-    ] = False,
     level: options.Level = 0.95,
     pool: campaigns.PoolMoved = None,
     as_json: options.AsJson = False,
@@ -39,9 +35,7 @@ def report(
     options.check_outputs(out)
     target = _requirement(accuracy=min_accuracy, rmse=max_rmse, mae=max_mae)
     with campaigns.open_campaign(storage, pool) as campaign:
-        written = pages.write_text(
-            out, pages.campaign_page(campaign, level=level, by=by, requirement=target, protected=protected)
-        )
+        written = pages.write_text(out, pages.campaign_page(campaign, level=level, by=by, requirement=target))
     if as_json:
         show_json({"report": str(written), "bytes": written.stat().st_size})
     else:

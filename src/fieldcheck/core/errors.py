@@ -18,14 +18,16 @@ FieldcheckError
 
 from __future__ import annotations
 
-from fieldcheck.core.words import visible
+from fieldcheck.core.words import on_one_line, visible
 
 
 class FieldcheckError(Exception):
-    """A problem that the user can mend."""
+    """A problem that the user can mend; ``shown`` is how its words are made harmless."""
+
+    shown = staticmethod(on_one_line)
 
     def __init__(self, problem: str, *, rule: str = "", hint: str = "") -> None:
-        self.problem, self.rule, self.hint = visible(problem), visible(rule), visible(hint)
+        self.problem, self.rule, self.hint = self.shown(problem), on_one_line(rule), on_one_line(hint)
         lines = [self.problem]
         if rule:
             lines.append(f"  rule: {self.rule}")
@@ -88,3 +90,5 @@ class SpaceError(FieldcheckError):
 
 class QueryError(FieldcheckError):
     """The query cannot be read."""
+
+    shown = staticmethod(visible)  # a line of it points at the place

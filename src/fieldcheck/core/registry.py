@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from fieldcheck.core.errors import DesignError, FieldcheckError
 
@@ -127,6 +127,8 @@ def _parse(entry: type[Any], spec: str, text: str, known: set[str]) -> dict[str,
 
 
 def _convert(text: str, hint: Any, *, where: str) -> Any:
+    if get_origin(hint) is tuple:
+        return tuple(_convert(one, get_args(hint)[0], where=where) for one in text.split("+"))
     kinds = getattr(hint, "__args__", (hint,))
     if bool in kinds:
         words = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fieldcheck.core.errors import FieldcheckError
@@ -22,6 +22,57 @@ EXIT_CODES: dict[Decided, int] = {"passed": 0, "failed": 1, "undecided": 2}
 
 ROUNDING = 1e-12
 """By so much a bound may miss what is asked and still meet it: numbers that are equal come out so far apart."""
+
+
+FIRST_SHARE, NEXT_SHARE = 0.8, 0.2
+"""Of the error that is allowed, the first decision takes the one, and each further one the other of the one before it:
+4 %, .8 %, .16 %, ... never add up to more than 5 %."""
+
+
+def look_error(number: int, *, level: float = 0.95) -> float:
+    """The error at which a campaign is decided after so many extensions of its budget."""
+    return (1 - level) * FIRST_SHARE * NEXT_SHARE**number
+
+
+@dataclass(frozen=True)
+class BudgetLook:
+    """One budget of a campaign: its labels are looked at once, when all of them are there.
+
+    extensions
+        Of the budget, before this look.
+    labels
+        That it waits for, and how many of them there are.
+    error
+        At which it decides.
+    """
+
+    extensions: int
+    labels: int
+    there: int
+    error: float
+
+    @property
+    def spent(self) -> bool:
+        return self.there >= self.labels
+
+    def words(self) -> str:
+        """Which look it was, or what it waits for."""
+        if not self.spent:
+            have = f"{self.there:,} of the {counted(self.labels, 'label')} of the budget"
+            return f"preliminary: {have}, and it is decided when all of them are there"
+        which = f"look {self.extensions + 1}, after {counted(self.extensions, 'extension')}" if self.extensions else ""
+        return f"{which or 'first look'}, at {100 * self.error:.2g} % error"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "number": self.extensions + 1,
+            "extensions": self.extensions,
+            "labels": self.labels,
+            "labels_there": self.there,
+            "error": self.error,
+            "preliminary": not self.spent,
+        }
 
 
 @dataclass(frozen=True)
@@ -74,6 +125,8 @@ class Decision:
         About how many more labels would decide, if the estimate stays where it is; 0 when it is decided.
     why
         What kept it from being decided, where it is not the width of the interval.
+    look
+        At which budget of a campaign it was decided, or will be.
     """
 
     requirement: Requirement
@@ -82,6 +135,18 @@ class Decision:
     interval: Interval | None = None
     more: int = 0
     why: str = ""
+    look: BudgetLook | None = None
+
+    @property
+    def preliminary(self) -> bool:
+        """Whether the budget is not spent, so that nothing is decided yet."""
+        return self.look is not None and not self.look.spent
+
+    def at(self, look: BudgetLook) -> Decision:
+        """As this look may say it: nothing is decided before its labels are there."""
+        if look.spent:
+            return replace(self, look=look)
+        return replace(self, look=look, word="undecided", why=look.words())
 
     @property
     def exit_code(self) -> int:
@@ -89,13 +154,15 @@ class Decision:
 
     def sentence(self) -> str:
         """The decision in words."""
-        return f"{self.word.upper()}: {'; '.join(filter(None, [str(self.requirement), self._found(), self.reason()]))}"
+        look = self.look.words() if self.look is not None and self.look.spent else ""
+        words = filter(None, [str(self.requirement), self._found(), self.reason(), look])
+        return f"{'PRELIMINARY' if self.preliminary else self.word.upper()}: {'; '.join(words)}"
 
     def _found(self) -> str:
         if self.interval is None:
             return ""
         shown = self.requirement.scale.shown
-        bounds = f"{self.interval.level:.0%} interval {shown(self.interval.low)} to {shown(self.interval.high)}"
+        bounds = f"{100 * self.interval.level:.4g} % interval {shown(self.interval.low)} to {shown(self.interval.high)}"
         if self.estimate is None:
             return bounds
         return f"estimated {shown(self.estimate.value)}, {bounds}, from {counted(self.estimate.labels, 'label')}"
@@ -123,6 +190,8 @@ class Decision:
             "required": self.requirement.bound,
             "requirement": str(self.requirement),
             "decision": self.word,
+            "preliminary": self.preliminary,
+            "look": None if self.look is None else self.look.to_dict(),
             "more_labels": self.more,
             "over_budget": self.over_budget,
             "interval": None if self.interval is None else self.interval.to_dict(),

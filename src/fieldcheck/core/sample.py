@@ -34,6 +34,9 @@ class Sample:
     frame
         What the sample was drawn from; only estimators that predict the rest of the pool need it, and it is not
         recorded.
+    train
+        One per draw: True where the label is to train the next version with, and never says how good that one is;
+        None where all labels are kept.
     """
 
     population: int
@@ -43,6 +46,7 @@ class Sample:
     complete: bool = True
     warnings: tuple[str, ...] = ()
     frame: Frame | None = None
+    train: BoolArray | None = None
 
     def __post_init__(self) -> None:
         for name in self.draws.columns:
@@ -74,11 +78,23 @@ class Sample:
 
     def prefix(self, draws: int) -> Sample:
         """The first draws only."""
-        return replace(self, items=self.items[:draws], draws=self.draws.part(slice(draws)))
+        return replace(
+            self, items=self.items[:draws], draws=self.draws.part(slice(draws)), train=self._roles(slice(draws))
+        )
+
+    def after(self, draws: int) -> Sample:
+        """All but the first draws: what was added to them."""
+        rest = slice(draws, None)
+        return replace(self, items=self.items[rest], draws=self.draws.part(rest), train=self._roles(rest))
+
+    def _roles(self, which: slice | BoolArray) -> BoolArray | None:
+        return None if self.train is None else self.train[which]
 
     def without(self, lost: BoolArray) -> Sample:
         """The sample without some draws whose labels will never come."""
-        return replace(self, items=self.items[~lost], draws=self.draws.without(lost, self.items))
+        return replace(
+            self, items=self.items[~lost], draws=self.draws.without(lost, self.items), train=self._roles(~lost)
+        )
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for a JSON file."""
@@ -89,6 +105,7 @@ class Sample:
             "draws": self.draws.as_record(),
             "complete": self.complete,
             "warnings": list(self.warnings),
+            "train": None if self.train is None else self.train.tolist(),
         }
 
     @classmethod
@@ -101,6 +118,7 @@ class Sample:
             draws=draws_from(record["draws"]),
             complete=bool(record["complete"]),
             warnings=tuple(record["warnings"]),
+            train=None if record["train"] is None else np.asarray(record["train"], dtype=bool),
         )
 
 

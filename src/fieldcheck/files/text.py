@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
+import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO, cast
 
 from fieldcheck.core.errors import FieldcheckError
 
@@ -17,6 +19,9 @@ UTF8 = "utf-8-sig"
 
 WIDE = (b"\xff\xfe", b"\xfe\xff")
 """Byte-order marks of UTF-16."""
+
+
+GZIP = b"\x1f\x8b"
 
 
 NOT_TEXT = {b"PK\x03\x04": "a spreadsheet or a zip file", b"SQLite f": "a database", b"PAR1": "a Parquet file"}
@@ -67,6 +72,43 @@ def open_text(
 
 
 @contextmanager
+def unpacked_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The file, as it was before it was compressed."""
+    with path.open("rb") as stream:
+        packed = stream.read(len(GZIP)) == GZIP
+        stream.seek(0)
+        if not packed:
+            yield stream
+            return
+        with gzip.open(stream) as plain:
+            yield cast(IO[bytes], plain)
+
+
+@contextmanager
+def unpacked(path: Path, encoding: str) -> Iterator[TextIO]:
+    """The same as text, with its line ends as they are."""
+    with unpacked_bytes(path) as stream, io.TextIOWrapper(stream, encoding=encoding, newline="") as text:
+        yield text
+
+
+def wide(path: Path) -> str | None:
+    """UTF-16 where a byte-order mark says so, as in what Excel calls Unicode text; None elsewhere."""
+    try:
+        with unpacked_bytes(path) as stream:
+            return "utf-16" if stream.read(2) in WIDE else None
+    except OSError:
+        return None
+
+
+def encoding_words(path: Path, encoding: str | None) -> str:
+    """The encoding for people."""
+    if encoding is not None:
+        return encoding.upper()
+    with unpacked_bytes(path) as stream:
+        return "UTF-8 with BOM" if stream.read(3) == codecs.BOM_UTF8 else "UTF-8"
+
+
+@contextmanager
 def reading_text(path: Path, encoding: str | None, error: type[FieldcheckError]) -> Iterator[None]:
     """Around whatever reads a text file: what is no text in this encoding is refused, with the byte and its line."""
     try:
@@ -84,14 +126,17 @@ def reading_text(path: Path, encoding: str | None, error: type[FieldcheckError])
         raise error(
             f"{path} is not text in {encoding or 'UTF-8'}{_where(path, encoding, problem)}",
             rule="text files are read as UTF-8 unless told otherwise",
-            hint="another --encoding" if encoding else "--encoding latin-1, or whatever the file was written with",
+            hint="another --encoding"
+            if encoding
+            else "--encoding latin-1, or whatever it was written with (Excel on Windows: --encoding cp1252)",
         ) from problem
-    except OSError as problem:
-        raise error(f"{path}: cannot be read ({problem.strerror})", rule="a text file") from problem
+    except (OSError, EOFError) as problem:
+        said = getattr(problem, "strerror", "") or "it is not whole"
+        raise error(f"{path}: cannot be read ({said})", rule="a text file") from problem
 
 
 def _check_start(path: Path, encoding: str | None, error: type[FieldcheckError]) -> None:
-    with path.open("rb") as stream:
+    with unpacked_bytes(path) as stream:
         start = stream.read(4096)
     kind = next((words for magic, words in NOT_TEXT.items() if start.startswith(magic)), None)
     if kind is not None:
@@ -108,7 +153,8 @@ def _where(path: Path, encoding: str | None, problem: UnicodeError) -> str:
     """Byte (from 0) and line (from 1) that cannot be decoded; a stream only knows its own buffer."""
     if not isinstance(problem, UnicodeDecodeError):
         return ""
-    content = path.read_bytes()
+    with unpacked_bytes(path) as stream:
+        content = stream.read()
     try:
         content.decode(encoding or "utf-8")
         start = problem.start

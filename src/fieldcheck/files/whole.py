@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,18 +18,48 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     """A place to write to, beside the target and with its suffix; it takes the target's name when all went well.
 
     The name of the place is its own, so that two who write at once do not mix; the content is on disk before the
-    rename, which the system does at one stroke.
+    rename, which the system does at one stroke. What a writer who was killed left behind is cleared away by the next.
     """
     target = Path(path).absolute()
-    temporary = target.with_name(f".{target.stem[:40]}.{uuid4().hex}{target.suffix}")
+    temporary = target.with_name(f"{_beginning(target)}{os.getpid()}-{uuid4().hex}{target.suffix}")
     with _writing(target):
         _check(target)
+    _clear(target)
     try:
         yield temporary
         with _writing(target):
             _take_over(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _beginning(target: Path) -> str:
+    """Of the names of places, with the machine: whether a writer still lives can only be told on its own."""
+    machine = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+    return f".{target.stem[:40]}.{machine}-"
+
+
+def _clear(target: Path) -> None:
+    """Take away what writers of this machine left who do not live any more."""
+    beginning = _beginning(target)
+    with suppress(OSError, ValueError):  # a folder that cannot be listed, a name that is not ours
+        for path in target.parent.iterdir():
+            writer = path.name.removeprefix(beginning).partition("-")[0]
+            if path.name.startswith(beginning) and path.suffix == target.suffix and not _lives(int(writer)):
+                path.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    """Whether there is such a process; on Windows, where asking would end it, there always is."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True
 
 
 def _take_over(temporary: Path, target: Path) -> None:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment.development import Point
-from fieldcheck.accuracy.assessment.requirement import decide
 from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
@@ -57,14 +56,13 @@ def campaign_page(
     level: float = 0.95,
     by: Sequence[str] | None = None,
     requirement: Requirement | None = None,
-    protected: bool = False,
 ) -> str:
     """The report of a campaign, at any moment of it.
 
     by
         Columns to cut the pool by; None: by prediction, where there are few classes.
     requirement
-        A requirement to hold the estimate against; ``protected``: by the protected interval.
+        A requirement to hold the campaign against, as ``check`` does.
     """
     progress = campaign.progress()
     try:
@@ -73,11 +71,11 @@ def campaign_page(
         return _page_without_estimate(campaign, progress, error)
     if isinstance(estimate, Comparison):
         return _comparison_page(campaign, estimate, progress)
-    decision = None if requirement is None else decide(estimate, requirement, protected=protected)
+    decision = None if requirement is None else campaign.view.check(requirement, level=level)
     shown = estimate.as_metric(_metric(campaign, requirement))
     return page(
         campaign.settings.title,
-        answer=_answer(shown, decision, progress, protected=protected),
+        answer=_answer(shown, decision, progress),
         lead=[_where_it_stands(progress, decision)],
         warnings=(*warnings_of(estimate), *_shown(campaign)),
         sections=[
@@ -130,7 +128,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
     )
 
 
-def _answer(estimate: Estimate, decision: Decision | None, progress: Progress, *, protected: bool) -> Headline:
+def _answer(estimate: Estimate, decision: Decision | None, progress: Progress) -> Headline:
     plain = answer_of(estimate)
     unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
     lost = tuple((name, words.count(number)) for name, number in unsettled if number)
@@ -138,8 +136,9 @@ def _answer(estimate: Estimate, decision: Decision | None, progress: Progress, *
     whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
     if decision is None:
         return whole
-    how = " (by the protected interval)" if protected else ""
-    return replace(whole, decision=f"{decision.word.capitalize()}: {decision.requirement}{how}", standing=decision.word)
+    word = "Preliminary" if decision.preliminary else decision.word.capitalize()
+    how = "" if decision.look is None or decision.preliminary else f" ({decision.look.words()})"
+    return replace(whole, decision=f"{word}: {decision.requirement}{how}", standing=decision.word)
 
 
 def _intervals_chart(estimate: Estimate, requirement: Requirement | None) -> IntervalChart:
@@ -216,7 +215,7 @@ def _assumption(interval: Interval) -> str:
 def _development(
     campaign: Campaign, metric: str, requirement: Requirement | None, *, level: float
 ) -> Iterator[Section]:
-    points = [_on_scale(campaign, point, metric) for point in campaign.view.development(level=level)]
+    points = [on_scale(campaign, point, metric) for point in campaign.view.development(level=level)]
     if len(points) < 2:
         return
     line = Line(
@@ -239,7 +238,7 @@ def _development(
     yield Section("How it developed", (chart,))
 
 
-def _on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
+def on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
     """The point in another metric."""
     first = measures.measure_of(campaign.settings.task, campaign.settings.loss).scales[0]
     losses = [value if first == "mae" else 1 - value for value in (point.low, point.value, point.high)]

@@ -2,48 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from fieldcheck.core.engine import Engine
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources.inputs import open_inputs
 from fieldcheck.sources.pools import registry
-from fieldcheck.sources.pools.arrays import from_roles
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
+from fieldcheck.sources.pools.cutting import check_free, cut_pool
+from fieldcheck.sources.pools.manifest import Manifest
+from fieldcheck.sources.pools.objects import from_object
+from fieldcheck.sources.pools.parquet import ParquetPools
+from fieldcheck.sources.reading import Reading, read_table
 from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.table import RawTable
 
-__all__ = ["ColumnMap", "load", "load_pool", "open_inputs", "save", "suffixes"]
+__all__ = [
+    "ColumnMap",
+    "RawTable",
+    "Reading",
+    "load",
+    "name_of",
+    "open_inputs",
+    "open_table",
+    "read",
+    "save",
+    "shard",
+    "suffixes",
+]
 
 
 def load(
-    path: str | Path,
+    source: Any,
     *,
     columns: ColumnMap | None = None,
     task: Task | None = None,
     shift: Sequence[str] = (),
     encoding: str | None = None,
     truth: str | None = None,
+    name: str = "",
 ) -> Pool:
-    """The pool in a file; its name is the file's stem.
+    """The pool in a file, a data frame (pandas, polars, Arrow), a dict of columns or a list of dicts.
 
     columns
         From a role (``id``, ``prediction``, ``confidence``, ``target``, ``outcome``, ``probabilities``) to a
-        column (for probabilities: to what their names begin with); the others are recognised by their names.
+        column, or to ``none``; for probabilities to what their names begin with, or to their names between commas. The
+        others are recognised by their names and by what they hold. After the column of the confidence, behind a colon,
+        may stand what its numbers are: ``share``, ``percent``, ``logit``, or one of two classes.
     shift
         Auxiliary variables to subtract the minimum of, so that none is negative.
     encoding
         Of a text file that is not UTF-8.
     truth
-        The column of the truth: classes, numbers, or outcomes such as Pass and Fail.
+        The column of the truth: classes, numbers, or outcomes such as Pass and Fail; ``none``: leave it.
+    name
+        By default the stem of the file.
+
+    >>> pool = load({"id": [1, 2], "prediction": ["cat", "dog"], "score": ["61.7%", "99.9%"]})
+    >>> pool.confidence.tolist()
+    [0.617, 0.999]
     """
-    place = Path(path)
-    source = _format(place)
-    _check_there(place)
-    given, origin, notes = source.read(place, columns or {}, truth=truth, encoding=encoding)
-    pool = from_roles(given, name=place.stem, task=task, origin=origin, notes=notes)
+    if isinstance(source, Pool):
+        return source
+    found = read(source, columns=columns, encoding=encoding, truth=truth)
+    pool = found.pool(name or name_of(source), task)
     return pool.shifted(shift) if shift else pool
+
+
+def read(
+    source: Any, *, columns: ColumnMap | None = None, encoding: str | None = None, truth: str | None = None
+) -> Reading:
+    """How a file or an object would be read as a pool; see ``load``."""
+    given = columns or {}
+    if not isinstance(source, str | Path):
+        return read_table(from_object(source), given, truth=truth)
+    return read_table(open_table(source, given, encoding=encoding), given, truth=truth)
+
+
+def open_table(path: str | Path, columns: ColumnMap | None = None, *, encoding: str | None = None) -> RawTable:
+    """The columns of a file, before any of them has a part."""
+    place = Path(path)
+    made = _format(place)
+    _check_there(place)
+    return made.read(place, columns or {}, encoding=encoding)
+
+
+def name_of(source: Any) -> str:
+    """What a pool is called: the stem of its file."""
+    if not isinstance(source, str | Path):
+        return "pool"
+    return Path(Path(source).name.removesuffix(".gz")).stem
 
 
 def save(pool: Pool, path: str | Path) -> None:
@@ -69,6 +121,34 @@ def save(pool: Pool, path: str | Path) -> None:
         ) from error
 
 
+def shard(
+    source: str | Path,
+    folder: str | Path,
+    *,
+    rows: int = 1_000_000,
+    engine: Engine | None = None,
+    encoding: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Manifest:
+    """Cut the pool in a file into a folder of Parquet files; whatever takes the file takes the folder.
+
+    rows
+        Items of a file.
+    engine
+        Where the work is done; by default here.
+    progress
+        Called with the number of shards done and that of all.
+    """
+    place = Path(source)
+    made = _format(place)
+    _check_there(place)
+    if rows < 1:
+        raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
+    check_free(Path(folder))
+    table = place.resolve() if isinstance(made, ParquetPools) else made.read(place, {}, encoding=encoding)
+    return cut_pool(table, Path(folder).resolve(), rows=rows, engine=engine, progress=progress)
+
+
 def suffixes(*, written: bool = False) -> tuple[str, ...]:
     """How files end that pools are read from, or written to."""
     known = [made() for _, made in registry.items()]
@@ -76,11 +156,10 @@ def suffixes(*, written: bool = False) -> tuple[str, ...]:
 
 
 def _format(place: Path) -> PoolFormat:
+    name = f"{place.name.lower()}/" if place.is_dir() else place.name.lower()
     for _, made in registry.items():
-        if place.suffix.lower() in made.suffixes:
+        if name.endswith(made.suffixes):
             return made()
-    if place.is_dir():
-        raise _folder(place)
     raise PoolError(
         f"{place}: a pool cannot be read from '{place.suffix or 'a file without suffix'}'",
         rule="by suffix: " + ", ".join(suffixes()),
@@ -88,13 +167,9 @@ def _format(place: Path) -> PoolFormat:
     )
 
 
-def _folder(place: Path) -> PoolError:
-    return PoolError(f"{place} is a folder", rule="a pool is one file: " + ", ".join(suffixes()))
-
-
 def _check_there(place: Path) -> None:
     if place.is_dir():
-        raise _folder(place)
+        return
     try:
         with place.open("rb") as stream:
             first = stream.read(1)
@@ -105,8 +180,3 @@ def _check_there(place: Path) -> None:
         ) from error
     if not first:
         raise PoolError(f"{place}: the file is empty", rule="a pool has a header and at least one row")
-
-
-def load_pool(pool: Pool | str | Path) -> Pool:
-    """A pool, read from a file if it is not one yet."""
-    return pool if isinstance(pool, Pool) else load(Path(pool))

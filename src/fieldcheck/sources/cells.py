@@ -1,13 +1,16 @@
-"""Text cells to typed columns: whole numbers, numbers, truth values, or text."""
+"""Cells to typed columns: whole numbers, numbers, truth values, or text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from fieldcheck.core.pool.column import Column, as_column
+import numpy as np
 
-MISSING = ("", "nan", "NaN", "NAN", "None", "null", "NULL", "NA", "N/A", "#N/A", "<NA>")
-"""Unquoted cells that mean that there is no value."""
+from fieldcheck.core.pool.column import Column, as_column, is_text
+
+MISSING = ("", "nan", "NaN", "NAN", "None", "null", "NULL", "NA", "N/A", "n/a", "#N/A", "#NV", "<NA>", r"\N")
+"""Unquoted cells that mean that there is no value; ``#NV`` is Excel's in German, ``\\N`` PostgreSQL's."""
 
 
 NAME = r"^[+-]?0[0-9xX][0-9a-fA-F]*$"
@@ -16,6 +19,23 @@ NAME = r"^[+-]?0[0-9xX][0-9a-fA-F]*$"
 
 LONG = r"^[+-]?[0-9]{17,}$"
 """Digits that a float would round."""
+
+
+GERMAN = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$"
+ENGLISH = r"^[+-]?\d{1,3}(,\d{3})*(\.\d+)?$"
+"""Numbers with decimal commas, and with commas between thousands."""
+
+
+SURELY_DECIMAL = r"^[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,})|\d{4,},\d+|\d{1,3}(\.\d{3})+,\d+)$"
+SURELY_THOUSANDS = r"^[+-]?\d{1,3}((,\d{3}){2,}(\.\d+)?|(,\d{3})+\.\d+)$"
+"""What only one of the two can mean: 1,234 is neither."""
+
+
+PERCENT = r"^[+-]?\d+([.,]\d+)?\s*%$"
+
+
+LOOKED_AT = 100
+"""Cells that are looked at before a whole column is."""
 
 
 def typed(cells: Any) -> Column:
@@ -36,5 +56,84 @@ def typed(cells: Any) -> Column:
 
 def _cast(cells: Any, kind: Any) -> Any:
     """A cast that gives up after the first cells, so that long columns of text are not read thrice."""
-    cells.slice(0, 100).cast(kind)
+    cells.slice(0, LOOKED_AT).cast(kind)
     return cells.cast(kind)
+
+
+def with_commas(column: Column) -> tuple[Column, str]:
+    """Text that is numbers with commas in them as numbers, and what the commas were; else the column as it is."""
+    if not is_text(column) or not len(column):
+        return column, ""
+    if _all(column, GERMAN) and _any(column, SURELY_DECIMAL):
+        return _numbers(_without(column, "."), comma="."), "decimal commas"
+    if _all(column, ENGLISH) and _any(column, SURELY_THOUSANDS):
+        return _numbers(column, comma=""), "commas between thousands"
+    return column, ""
+
+
+def from_percent(column: Column) -> Column | None:
+    """Text such as ``61.7%`` as shares; None where it is none."""
+    if not is_text(column) or not len(column) or not _all(column, PERCENT):
+        return None
+    import pyarrow.compute as pc
+
+    return _numbers(pc.replace_substring_regex(column, r"\s*%$", ""), comma=".") / 100
+
+
+def _all(column: Any, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    for part in (column.slice(0, LOOKED_AT), column):
+        if not pc.all(pc.match_substring_regex(part, pattern), min_count=0).as_py():
+            return False
+    return bool(column.null_count < len(column))
+
+
+def _any(column: Any, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _without(column: Any, letter: str) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.replace_substring(column, letter, "")
+
+
+def _numbers(column: Any, *, comma: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return as_column(pc.replace_substring(column, ",", comma).cast(pa.float64()), "")
+
+
+def column_of(values: Sequence[Any]) -> tuple[Column | None, bool]:
+    """A column from cells of any kind, and whether kinds were mixed; None where they are lists or objects."""
+    import pyarrow as pa
+
+    given = [None if value is None or (isinstance(value, str) and value in MISSING) else value for value in values]
+    if any(isinstance(value, list | dict | tuple) for value in given):
+        return None, False
+    kinds = {_kind(value) for value in given if value is not None}
+    if not kinds:
+        return np.full(len(given), np.nan), False
+    if len(kinds) > 1 or kinds == {"text"}:
+        text = pa.chunked_array([pa.array([_as_text(value) for value in given], pa.string())])
+        return typed(text), len(kinds) > 1
+    try:
+        return as_column(pa.array(given), ""), False
+    except (pa.ArrowException, OverflowError):
+        return pa.chunked_array([pa.array([_as_text(value) for value in given], pa.string())]), False
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "truth"
+    return "number" if isinstance(value, int | float) else "text"
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None:
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

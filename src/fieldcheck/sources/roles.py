@@ -1,41 +1,27 @@
-"""Which column plays which part, by the names that neighbouring tools and the published subjects use."""
+"""The parts that columns play, and the names that neighbouring tools and the published subjects give them."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from fieldcheck.core.pool.column import Column, closest, missing, numbers
+from fieldcheck.core.pool.column import Column, closest
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.sources.classes import is_outcome
 
 ColumnMap = Mapping[str, str]
-"""From a role to the name of a column."""
+"""From a role to the name of a column; to ``none`` where no column has it."""
+
+
+NONE = "none"
 
 
 RECOGNISED: dict[str, tuple[str, ...]] = {
-    "id": (
-        "id",
-        "row id",
-        "row_id",
-        "rowid",
-        "item",
-        "item_id",
-        "index",
-        "",
-        "unnamed: 0",
-        "filename",
-        "file_name",
-        "file",
-        "path",
-    ),
+    "id": ("id", "row id", "row_id", "rowid", "item", "item_id", "filename", "file_name", "file", "path", "index"),
     "prediction": ("prediction", "predictions", "pred", "y_pred", "sut", "predicted", "pred_class", "output"),
-    "confidence": ("confidence", "conf", "max_prob", "y_pred_proba", "y_proba", "probability"),
+    "confidence": ("confidence", "conf", "max_prob", "y_pred_proba", "y_proba", "y_prob", "probability"),
     "target": (
         "target",
         "targets",
@@ -50,14 +36,18 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
     "outcome": ("outcome", "correct", "passed", "result"),
     "probabilities": ("pred_probs", "y_proba", "y_pred_proba", "probabilities", "probs", "proba"),
 }
-"""By role, in order of preference, in small letters. The empty name is the index that pandas writes."""
+"""By role, in order of preference, in small letters."""
 
 
-ONE_SIDED = frozenset({"y_pred_proba", "y_proba", "probability"})
-"""Columns that hold the probability of the second of two classes as often as that of the predicted one."""
+SURE = re.compile(r"(?:y_pred_proba|pred_probs?|y_proba|y_prob|probability|probabilities|probs|proba|prob)_(.+)", re.I)
+"""Columns of probabilities by their names alone."""
 
 
-PROBABILITY = re.compile(r"(?:y_pred_proba|pred_probs?|y_proba|proba|prob)_(.+)", re.IGNORECASE)
+LIKELY = (
+    re.compile(r"(?:\.pred|p|prob|proba|probability|softmax|logits?|scores?|pred)[_ .:(\[-]+(.+?)[)\]]?", re.I),
+    re.compile(r"(.+?)[_ .-](?:p|prob|proba|probability|score|softmax|logit|conf|confidence)", re.I),
+)
+"""Columns that are, if what they hold fits too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +58,10 @@ class Roles:
         One row per item, one column per class.
     classes
         Names of the columns of ``probabilities``, where they are known.
-    one_sided
-        True where ``confidence`` may be the probability of the second of two classes.
+    scale
+        What the numbers of ``confidence`` are (see ``sources.confidence``); empty: to be found out.
+    named
+        Whether the user said which column is the confidence.
     """
 
     ids: Column | None = None
@@ -79,24 +71,33 @@ class Roles:
     outcome: Column | None = None
     probabilities: Any = None
     classes: Sequence[str] | None = None
-    one_sided: bool = False
+    scale: str | None = None
+    named: bool = False
     others: Mapping[str, Column] = field(default_factory=dict)
 
 
-def resolve(names: Sequence[str], given: ColumnMap, *, origin: Origin) -> dict[str, str]:
-    """By role, the column that plays it: the given one, else the first recognised name that is still free."""
-    found = {role: closest(given[role], names, origin=origin) for role in _known(given, origin)}
-    if len(set(found.values())) < len(found):
+Chosen = dict[str, str | None]
+"""From a role to its column; to None where it is to have none."""
+
+
+def given_columns(given: ColumnMap, names: Sequence[str], *, origin: Origin) -> tuple[Chosen, str]:
+    """By role, the column that was asked for, and what its confidence was said to be: ``score:percent``."""
+    found, scale = Chosen(), ""
+    for role in _known(given, origin):
+        asked = given[role]
+        if asked.strip().lower() == NONE and NONE not in (name.lower() for name in names):
+            found[role] = None
+            continue
+        if role == "confidence" and ":" in asked and asked not in names:
+            asked, _, scale = asked.rpartition(":")
+        found[role] = closest(asked, names, origin=origin)
+    used = [name for name in found.values() if name is not None]
+    if len(set(used)) < len(used):
         raise origin.error(
             "one column for two roles: " + ", ".join(f"{role}={name}" for role, name in found.items()),
             rule="every role has a column of its own",
         )
-    lowered = {name.strip().lower(): name for name in reversed(names)}
-    for role, candidates in RECOGNISED.items():
-        free = [lowered[c] for c in candidates if c in lowered and lowered[c] not in found.values()]
-        if free and role not in found and role != "probabilities":
-            found[role] = free[0]
-    return found
+    return found, scale
 
 
 def _known(given: ColumnMap, origin: Origin) -> Iterable[str]:
@@ -110,77 +111,14 @@ def _known(given: ColumnMap, origin: Origin) -> Iterable[str]:
     return given
 
 
-def probability_columns(names: Iterable[str], prefix: str | None = None) -> dict[str, str]:
+def surely_probabilities(names: Iterable[str], prefix: str | None = None) -> dict[str, str]:
     """By column (``proba_<class>``), the class it is the probability of; a lone one is not a distribution."""
-    pattern = PROBABILITY if prefix is None else re.compile(re.escape(prefix) + "_?(.+)", re.IGNORECASE)
+    pattern = SURE if prefix is None else re.compile(re.escape(prefix) + "_?(.+)", re.IGNORECASE)
     found = {name: match[1] for name in names if (match := pattern.fullmatch(name.strip()))}
     return found if len(found) > 1 else {}
 
 
-def place_truth(
-    found: Mapping[str, str], columns: Mapping[str, Column], *, truth: str | None, origin: Origin
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The roles with the truth put where its values belong, and what to tell the user about it.
-
-    A column of Pass and Fail is an outcome; an ``outcome`` column of other values is a target. A truth that
-    is only
-    known for some items is left among the other columns, unless it was asked for: then it is refused when it
-    is read.
-    """
-    prediction = columns.get(found.get("prediction", ""))
-    rest = {role: name for role, name in found.items() if role not in ("target", "outcome")}
-    if truth is not None:
-        return _chosen_truth(found, rest, columns=columns, truth=closest(truth, columns, origin=origin)), ()
-    notes = []
-    for role, name in found.items():
-        if role in rest:
-            continue
-        if gaps := int(missing(columns[name]).sum()):
-            notes.append(f"'{name}' is missing for {gaps:,} items: the truth counts as unknown")
-            continue
-        says = is_outcome(columns[name], named=role == "outcome", prediction=prediction)
-        rest.setdefault("outcome" if says else "target", name)
-    return rest, tuple(notes)
-
-
-def _chosen_truth(
-    found: Mapping[str, str], rest: Mapping[str, str], *, columns: Mapping[str, Column], truth: str
-) -> dict[str, str]:
-    """The truth that was asked for, and no other."""
-    kept = {role: name for role, name in rest.items() if name != truth}
-    named = truth.strip().lower() in RECOGNISED["outcome"] or found.get("outcome") == truth
-    prediction = columns[kept["prediction"]] if "prediction" in kept else None
-    says = is_outcome(columns[truth], named=named, prediction=prediction)
-    return {**kept, ("outcome" if says else "target"): truth}
-
-
-def assign(
-    columns: Mapping[str, Column], given: ColumnMap, *, truth: str | None, origin: Origin
-) -> tuple[Roles, Origin, tuple[str, ...]]:
-    """A table's columns by their part, the origin that knows their names, and notes."""
-    likely = _likely(columns, given.get("probabilities"), origin)
-    plain = {name: column for name, column in columns.items() if name not in likely}
-    mapped = {role: name for role, name in given.items() if role != "probabilities"}
-    found, notes = place_truth(resolve(list(plain), mapped, origin=origin), plain, truth=truth, origin=origin)
-    named = replace(origin, columns={**found, "probabilities": ", ".join(likely)})
-    parts = {("ids" if role == "id" else role): plain[name] for role, name in found.items()}
-    matrix = [numbers(columns[name], name, origin=origin) for name in likely]
-    roles = Roles(
-        **parts,
-        probabilities=np.column_stack(matrix) if matrix else None,
-        classes=list(likely.values()) or None,
-        one_sided=found.get("confidence", "").strip().lower() in ONE_SIDED,
-        others={name: column for name, column in plain.items() if name not in found.values()},
-    )
-    return roles, named, notes
-
-
-def _likely(columns: Mapping[str, Column], prefix: str | None, origin: Origin) -> dict[str, str]:
-    found = probability_columns(columns, prefix)
-    if prefix is not None and not found:
-        raise origin.error(
-            f"no columns '{prefix}_<class>'",
-            rule="columns: " + ", ".join(columns),
-            hint="the part that the names of all probability columns begin with",
-        )
-    return found
+def likely_probabilities(names: Iterable[str]) -> list[dict[str, str]]:
+    """The same by names that also mean other things, one for each way to write them."""
+    tried = [{name: match[1] for name in names if (match := one.fullmatch(name.strip()))} for one in LIKELY]
+    return [found for found in tried if len(found) > 1]

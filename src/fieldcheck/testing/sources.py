@@ -13,6 +13,7 @@ from fieldcheck.sources.inputs.options import Wanted
 from fieldcheck.sources.pools import arrays
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
 from fieldcheck.sources.pools.table import as_table
+from fieldcheck.sources.reading import read_table
 from fieldcheck.testing.require import check_described, check_refused, made_of, require
 
 
@@ -24,7 +25,7 @@ def check_pool_format(kind: PoolFormat | type[PoolFormat], example: Path | None 
     """
     made: PoolFormat = made_of(kind)
     check_described(made, PoolFormat, "suffixes")
-    require(all(one.startswith(".") and one == one.lower() for one in made.suffixes), f"{made.name}: {made.suffixes}")
+    require(all(one[0] in "./" and one == one.lower() for one in made.suffixes), f"{made.name}: {made.suffixes}")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, f"pool{made.suffixes[0]}")
         if isinstance(made, WrittenFormat):
@@ -40,8 +41,7 @@ def check_pool_format(kind: PoolFormat | type[PoolFormat], example: Path | None 
 
 
 def _read(made: PoolFormat, place: Path) -> Pool:
-    given, origin, notes = made.read(place, {}, truth=None, encoding=None)
-    return arrays.from_roles(given, name=place.stem, origin=origin, notes=notes)
+    return read_table(made.read(place, {}, encoding=None), {}, truth=None).pool(place.stem)
 
 
 def _pools() -> list[Pool]:

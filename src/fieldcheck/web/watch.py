@@ -19,12 +19,12 @@ PATIENCE = 10.0
 """Seconds to wait for a snapshot."""
 
 
-SHARE = 9.0
-"""After a snapshot, its duration times this belongs to those who label: a tenth of the time goes into snapshots."""
+SHARE = 19.0
+"""After a snapshot, its duration times this belongs to those who label: so a twentieth of the time goes into it."""
 
 
-SHORTEST = 0.2
-"""Seconds between two snapshots, at least: nobody reads faster."""
+SHORTEST = 0.5
+"""Seconds between two snapshots, at least: each is sent to all who look."""
 
 
 WATCHED = 10.0

@@ -68,7 +68,7 @@ def test_which_labels_count_by_enumeration() -> None:
         assert estimate.value == pytest.approx(sum(right[:used]) / used, abs=1e-12)
         warned = " ".join(estimate.warnings)
         assert ("not labelled yet" in warned) is (used < 5)
-        assert ("after the first gap" in warned) is (sum(there) > used)
+        assert ("which comes before" in warned) is (sum(there) > used)
 
 
 def test_a_design_that_needs_all_its_labels_is_not_estimated_from_some() -> None:

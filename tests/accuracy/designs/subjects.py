@@ -14,14 +14,14 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.sampling.draws import uniforms
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 AUXILIARY = ("confidence", "dsa", "lsa")
 
 
 @cache
 def subject(path: Path, auxiliary: tuple[str, ...] = AUXILIARY) -> Field:
-    return Field.of(load_pool(path), auxiliary=auxiliary)
+    return Field.of(load(path), auxiliary=auxiliary)
 
 
 def hard_pool(task: str = "classification") -> tuple[Frame, np.ndarray]:

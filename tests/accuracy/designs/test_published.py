@@ -17,7 +17,7 @@ from scipy.stats import t
 
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.auxiliary import Combined, derived
-from fieldcheck.sources import load_pool
+from fieldcheck.sources import load
 
 from .subjects import subject
 
@@ -203,7 +203,7 @@ def test_deepest_table_ii_with_our_thresholds(published_data: Path, record_prope
 def test_combined_is_the_published_column(published_data: Path) -> None:
     """To its rounding; with min-max in place of the maximum every subject would be .03 to .05 off."""
     for name in ("CN5_MNIST", "LN5_MNIST", "CN12_CIFAR10", "VGG16_CIFAR10"):
-        pool = load_pool(published_data / "subjects" / f"{name}.csv")
+        pool = load(published_data / "subjects" / f"{name}.csv")
         frame = derived.frame(pool, ("dsa", "combined"))
         ours = Combined.column(pool.confidence, frame.chi("dsa"))
         np.testing.assert_allclose(ours, frame.chi("combined"), atol=1e-7)

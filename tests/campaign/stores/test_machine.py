@@ -61,6 +61,7 @@ class Campaigning(RuleBasedStateMachine):
         self.windows = [first, self.open()]
         self.said: dict[str, dict[str, tuple[str, str]]] = {}
         self.flags: set[tuple[str, str]] = set()
+        self.final: dict[str, str] = {}
         self.keys: dict[str, tuple[Any, ...]] = {}
         self.leases: dict[str, dict[str, float]] = {}
         self.closed = False
@@ -79,6 +80,8 @@ class Campaigning(RuleBasedStateMachine):
 
     def standing(self, item: str) -> str:
         """Written anew, from the words of the rules."""
+        if item in self.final:
+            return "skipped" if self.final[item] == "?" else "labelled"
         marks = self.said.get(item, {})
         labels = [text for kind, text in marks.values() if kind == "label"]
         if len(marks) < self.needed:
@@ -100,7 +103,7 @@ class Campaigning(RuleBasedStateMachine):
             marks[by] = what
         self.holding(item).pop(by, None)
         if self.done(item):
-            self.leases.pop(item)
+            self.leases.pop(item, None)
 
     def holding(self, item: str) -> dict[str, float]:
         """Until when each of those who have an item has it."""
@@ -163,6 +166,15 @@ class Campaigning(RuleBasedStateMachine):
         item = self.item(chance)
         self.windows[window].flag(item, "odd", by=by)
         self.flags.add((item, by))
+
+    @precondition(lambda self: not self.closed)
+    @rule(window=windows, chance=chances, word=st.sampled_from(("cat", "dog", "?")))
+    def settle(self, window: int, chance: int, word: str) -> None:
+        item = self.item(chance)
+        self.windows[window].settle(item, word, by="lead")
+        self.final[item] = word
+        self.flags = {(name, by) for name, by in self.flags if name != item}
+        self.leases.pop(item, None)
 
     @precondition(lambda self: any(self.leases.values()) and not self.closed)
     @rule(window=windows, chance=chances)

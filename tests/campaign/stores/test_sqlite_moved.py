@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -252,3 +253,30 @@ def test_whoever_closes_leaves_a_whole_file_though_others_have_it_open(file: Pat
     cp(file, tmp_path / "copy.db")
     other.close()
     assert len(read(tmp_path / "copy.db")) == 41
+
+
+KILLED = """
+import os, sys
+from fieldcheck.campaign.stores import open_store
+from fieldcheck.campaign.stores.base import Event
+store = open_store(sys.argv[1], create=True)
+store.append([Event("created", "new")], seen=0)
+store.append([Event("closed", "acknowledged")], seen=1)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_whoever_stops_late_leaves_the_log_of_a_new_campaign_at_the_same_path(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    """SQLite deletes the log by its name when it closes, whosever it is by then."""
+    for end in ("", "-wal", "-shm"):
+        beside(store.path, end).unlink()
+    subprocess.run([sys.executable, "-c", KILLED, store.path], check=False)
+    before = {path.name: path.stat().st_ino for path in store.path.parent.iterdir()}
+    assert f"{store.path.name}-wal" in before
+    with pytest.raises(StoreError):
+        store.close()
+    left = {path.name: path.stat().st_ino for path in store.path.parent.iterdir() if "rescued" not in path.name}
+    assert left == before
+    assert [event.key for event in read(store.path)] == ["new", "acknowledged"]

@@ -15,6 +15,7 @@ from fieldcheck.campaign import stores
 from fieldcheck.campaign.stores import SqliteStore, open_store
 from fieldcheck.campaign.stores.base import Bookmark, Event, Store
 from fieldcheck.core.errors import StaleError, StoreError
+from fieldcheck.testing import check_store
 
 
 def event(key: str, **changes: object) -> Event:
@@ -155,6 +156,10 @@ def test_stores_are_apart(new_place: Callable[[], str]) -> None:
     assert one.read()[0].item == "img_1"
     one.close()
     two.close()
+
+
+def test_it_passes_the_check_for_stores_of_others(kind: str, new_place: Callable[[], str]) -> None:
+    check_store(stores.registry[{"postgres": "postgresql"}.get(kind, kind)], new_place)
 
 
 class Drawer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -30,6 +30,8 @@ class PartlyLabelled:
         One per distinct item, in the order to label them; predictions are None where only right or wrong can be told.
     labels
         By id, those that are there.
+    in_work
+        Ids of items that people have at hand: that the others wait for them goes without saying.
     """
 
     sample: Sample
@@ -43,6 +45,7 @@ class PartlyLabelled:
     ids: tuple[str, ...]
     predictions: Sequence[str | float] | None
     labels: Mapping[str, Label]
+    in_work: Collection[str] = ()
 
     def labelled(self) -> tuple[Labelled, tuple[str, ...]]:
         """The sample with the labels that are there, and what to tell the user about the others."""
@@ -113,7 +116,7 @@ class PartlyLabelled:
         draws, first = int(missing[0]), self.ids[self._places[int(self.sample.items[missing[0]])]]
         if not (self.sample.draws.prefix_valid and draws >= 2):
             self._refuse(first)
-        return at_draw[:draws], (self._about_the_gap(draws, first),)
+        return at_draw[:draws], () if first in self.in_work else (self._about_the_gap(draws, first),)
 
     def _refuse(self, first: str) -> None:
         rule = "a first estimate needs the first two labels of the list"
@@ -129,10 +132,8 @@ class PartlyLabelled:
         text = f"estimated from the first {words.counted(used, 'label')}; {waiting}"
         if labels <= used:
             return text
-        return (
-            f"{text}; {words.counted(labels - used, 'label')} after the first gap, item '{first}', not used: "
-            "which items are left out must not depend on what they are"
-        )
+        more = words.counted(labels - used, "further label counts", "further labels count")
+        return f"{text}; {more} once item '{first}', which comes before, has a label"
 
     def _what_if(self) -> tuple[str, ...]:
         """What the items that have no label to be had may do to the estimate."""

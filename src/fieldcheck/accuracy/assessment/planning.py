@@ -191,20 +191,22 @@ def plan(
     *,
     budget: int | None = None,
     half_width: float | None = None,
-    designs: Sequence[Design | str] = ("srs", "ssrs", "waves"),
+    designs: Sequence[Design | str] = (),
     level: float = 0.95,
     labelled: Labelled | None = None,
 ) -> Forecasts:
     """What each technique may give for a budget, or needs for a half-width, as ranges; or for the usual budgets.
 
+    designs
+        Left out: all that can be forecast.
     labelled
         Labels that are there already, from any technique: the forecast then starts from what they say, and its range
         is narrower. Budgets are labels in all, these included. Regression needs them: nothing is known about the
         scale of errors before the first label.
     """
-    pool = sources.load_pool(pool)
+    pool = sources.load(pool)
     _check(pool, budget, half_width, labelled)
-    chosen, notes = _usable([build_design(one) for one in designs], pool)
+    chosen, notes = _usable([build_design(one) for one in designs or _forecastable()], pool)
     outlook = Outlook.of(pool, labelled)
     budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
     if not budgets:
@@ -256,12 +258,15 @@ def _usable(chosen: list[Design], pool: Pool) -> tuple[list[Forecastable], list[
     have = derived.names(pool)
     for one in chosen:
         if not isinstance(one, Forecastable):
-            known = [name for name, kind in techniques.registry.items() if isinstance(kind(), Forecastable)]
-            raise DesignError(f"no forecast for '{one.name}'", rule="there are: " + ", ".join(known))
+            raise DesignError(f"no forecast for '{one.name}'", rule="there are: " + ", ".join(_forecastable()))
     able = [one for one in chosen if isinstance(one, Forecastable)]
     lacking = [one for one in able if not set(auxiliary_names(one, pool)) <= set(have)]
     notes = [f"{one.name} is left out: this pool has no {'+'.join(auxiliary_names(one, pool))}" for one in lacking]
     return [one for one in able if one not in lacking], notes
+
+
+def _forecastable() -> list[str]:
+    return sorted(name for name, kind in techniques.registry.items() if isinstance(kind(), Forecastable))
 
 
 EVERYTHING = techniques.Waves()

@@ -5,24 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fieldcheck.accuracy.assessment.stopping import more_labels
-from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.requirement import Decision, Look, Requirement, Stop
+from fieldcheck.core.requirement import Decision, Look, Requirement
 
 
-def decide(estimate: Estimate, requirement: Requirement, *, protected: bool = False) -> Decision:
-    """Hold an estimate against a requirement, by its interval.
-
-    protected
-        Go by the wider interval that also holds where items which look safe fail more often than they should.
-    """
+def decide(estimate: Estimate, requirement: Requirement) -> Decision:
+    """Hold an estimate against a requirement: by its protected interval, where it has one, whatever its objective."""
     found = estimate.as_metric(requirement.metric)
-    interval = found.protected if protected else found.interval
-    if interval is None:
-        raise FieldcheckError(
-            f"'{found.design}' knows no protected interval", rule="waves has one", hint="leave out --protected"
-        )
+    interval = found.protected or found.interval
     if not interval.trusted:
         why = f"the interval cannot be trusted: {interval.note or 'its weights are too uneven'}"
         return Decision(requirement, "undecided", found, interval, why=why)
@@ -36,11 +27,6 @@ def _more(found: Estimate, interval: Interval, requirement: Requirement) -> int:
     reach = found.value - (interval.low if gap > 0 else interval.high)
     shrink = max(gap / reach, 0.0) if reach else 0.0
     return more_labels(Look(found.labels, found.value, interval), shrink, found.population)
-
-
-def decision_of(stop: Stop, requirement: Requirement) -> Decision:
-    """The same from a campaign that allows for a look after every wave."""
-    return Decision(requirement, stop.decision, stop.estimate, stop.estimate.interval, more=stop.more)
 
 
 def too_early(requirement: Requirement, why: str) -> Decision:

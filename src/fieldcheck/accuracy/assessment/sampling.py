@@ -44,7 +44,7 @@ def choose(
         What is known so far, one per item of the pool and nan elsewhere: designs that learn on the way (GBS) then go
         on from there.
     """
-    pool = sources.load_pool(pool)
+    pool = sources.load(pool)
     pool.check_budget(budget)
     chosen = build_design(design, auxiliary)
     return chosen.draw(frame_for(pool, chosen, activations), losses, budget=budget, seed=seed)

@@ -34,7 +34,7 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
 
 
-def assess(
+def simulate(
     pool: Pool | str | Path,
     design: Design | str = "waves",
     *,
@@ -47,7 +47,7 @@ def assess(
     activations: npt.NDArray[Any] | None = None,
 ) -> Estimate:
     """Simulate one campaign on a pool whose truth is known, and show the estimate beside the truth."""
-    pool = sources.load_pool(pool)
+    pool = sources.load(pool)
     pool.check_budget(budget)
     chosen = build_design(design, auxiliary)
     names = auxiliary_names(chosen, pool)
@@ -96,7 +96,7 @@ def play(field: Field, design: Design, *, budget: int, seed: int) -> Labelled:
     return Labelled(sample, field.losses[sample.items], field.failed[sample.items], field.frame.task)
 
 
-def simulate(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Repetition:
+def repetition(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Repetition:
     """One campaign, as one point of a comparison."""
     labelled = play(field, design, budget=budget, seed=seed)
     found = estimators.estimate(labelled, level=level)
@@ -118,7 +118,7 @@ ENOUGH = 5000
 """Labels at which to give up, unless told otherwise."""
 
 
-def assess_until(
+def simulate_until(
     pool: Pool | str | Path,
     rule: StopRule,
     design: Design | str = "waves",
@@ -137,7 +137,7 @@ def assess_until(
     threshold
         Regression: an absolute error over this counts as a failure found.
     """
-    pool = sources.load_pool(pool)
+    pool = sources.load(pool)
     if isinstance(rule, HalfWidth) and pool.task == "classification" and rule.target >= 0.5:
         raise FieldcheckError(
             f"a half-width of {rule.target:g} for an accuracy",

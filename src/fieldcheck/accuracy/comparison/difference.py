@@ -165,9 +165,13 @@ class Comparison:
         """True where every pair is."""
         return all(difference.decided for difference in self.differences)
 
+    def names(self) -> tuple[str, ...]:
+        """Of the models."""
+        return tuple(dict.fromkeys(name for one in self.differences for name in (one.first, one.second)))
+
     def best(self) -> str | None:
         """The model that is better than every other; None while that is not decided."""
-        names = dict.fromkeys(name for one in self.differences for name in (one.first, one.second))
+        names = self.names()
         won = Counter(one.winner for one in self.differences)
         return next((name for name in names if won[name] == len(names) - 1), None)
 

@@ -150,16 +150,30 @@ class Drawn:
         return cls(np.zeros(0, dtype=np.int64), (), (), complete=True)
 
 
-def draw(contest: Contest, losses: FloatArray | None, *, budget: int, seed: int, first: int | None = None) -> Drawn:
+def draw(
+    contest: Contest,
+    losses: FloatArray | None,
+    *,
+    budget: int,
+    seed: int,
+    first: int | None = None,
+    earlier: Sequence[int] = (),
+) -> Drawn:
     """The items to label, as far as the labels allow; the parameters are those of ``waves``."""
     drawn = Drawn.nothing()
-    for drawn in waves(contest, losses, budget=budget, seed=seed, first=first):  # noqa: B007 -- the last one counts
+    for drawn in waves(contest, losses, budget=budget, seed=seed, first=first, earlier=earlier):  # noqa: B007 -- the last one counts
         pass
     return drawn
 
 
 def waves(
-    contest: Contest, losses: FloatArray | None, *, budget: int, seed: int, first: int | None = None
+    contest: Contest,
+    losses: FloatArray | None,
+    *,
+    budget: int,
+    seed: int,
+    first: int | None = None,
+    earlier: Sequence[int] = (),
 ) -> Iterator[Drawn]:
     """What is drawn after each wave, as far as the labels allow: a pure function of what is given.
 
@@ -169,9 +183,11 @@ def waves(
     first
         Size of the first wave of a comparison that may stop after any wave; left out, waves are laid out for the
         budget.
+    earlier
+        Budgets that were extended: what was drawn for them stays.
     """
     known = np.full((len(contest.pools), len(contest.items)), np.nan) if losses is None else losses
-    planned = _planned(len(contest.items), budget, first)
+    planned = _planned(len(contest.items), [*earlier, budget], first)
     drawn = Drawn.nothing()
     for number, count in enumerate(planned):
         if np.isnan(known[:, drawn.items]).any():
@@ -195,10 +211,15 @@ def waves(
         yield drawn
 
 
-def _planned(contested: int, budget: int, first: int | None) -> list[int]:
+def _planned(contested: int, budgets: Sequence[int], first: int | None) -> list[int]:
+    """Sizes of the waves; once the budget is enough for all disagreements, what is left of them is one wave."""
     if first is not None:
-        return schedule.open_schedule(first, min(budget, contested)) if contested else []
-    return schedule.schedule(budget) if budget < contested else [contested] * (contested > 0)
+        return schedule.open_schedule(first, min(budgets[-1], contested)) if contested else []
+    found: list[int] = []
+    for budget in budgets:
+        left = contested - sum(found)
+        found += schedule.schedule(budget - sum(found)) if budget < contested else [left] * (left > 0)
+    return found
 
 
 def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> FloatArray:

@@ -35,7 +35,7 @@ def compare(
         Look after every wave and stop when it is clear which one is better; the critical values make up for looking
         more than once, so that a wrong claim has a chance of at most ``1 - level``.
     """
-    contest = Contest.of([sources.load_pool(pool) for pool in (first, second, *others)])
+    contest = Contest.of([sources.load(pool) for pool in (first, second, *others)])
     for pool, name in zip(contest.pools, contest.names, strict=True):
         if not pool.truth_known:
             raise PoolError(

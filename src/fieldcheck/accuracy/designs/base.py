@@ -69,6 +69,28 @@ class OpenEnded(Design, Protocol):
         ...
 
 
+@runtime_checkable
+class Extendable(Design, Protocol):
+    """A design that goes on from what it drew when its budget is extended."""
+
+    def extended(self, earlier: tuple[int, ...]) -> Design:
+        """The same design; ``earlier``: the budgets that it had before, in order."""
+        ...
+
+
+def extended(design: Design, earlier: tuple[int, ...]) -> Design:
+    """The design of a campaign whose budget was extended; those that are laid out for one budget are refused."""
+    if not earlier:
+        return design
+    if not isinstance(design, Extendable):
+        raise DesignError(
+            f"{design.name} cannot go on from here",
+            rule="it is laid out for its budget: with another one it would have drawn other items",
+            hint="a new campaign with a larger --budget; or --design waves, which can be extended",
+        )
+    return design.extended(earlier)
+
+
 def open_ended(design: Design, *, careful: bool) -> OpenEnded:
     """The design as a campaign that may stop early; others are refused."""
     found = design.open_ended(careful=careful) if isinstance(design, OpenEnded) else None
@@ -113,6 +135,8 @@ def spec(design: Design) -> str:
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "+".join(map(str, value))
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from dataclasses import replace as changed
+from itertools import pairwise
 from typing import ClassVar
+
+import numpy as np
 
 from fieldcheck.accuracy.designs.forecast import Scenario
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
-from fieldcheck.core.types import FloatArray
+from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics import intervals
 from fieldcheck.numerics.sampling import draws
 
@@ -22,6 +26,8 @@ class Srs:
 
     replace
         Draw with replacement, as the papers do. Without it the same number of labels tells a little more.
+    earlier
+        Budgets that were extended, joined by ``+``: what was drawn for them stays.
     """
 
     name: ClassVar[str] = "srs"
@@ -35,10 +41,15 @@ class Srs:
     own_risk: ClassVar[bool] = False
 
     replace: bool = False
+    earlier: tuple[int, ...] = ()
 
     def open_ended(self, *, careful: bool) -> Srs | None:
         """Any first part of it is a simple random sample, unless items are drawn twice."""
         return None if self.replace else self
+
+    def extended(self, earlier: tuple[int, ...]) -> Srs:
+        """Further items at random, from those that are left."""
+        return changed(self, earlier=earlier)
 
     def ends(self, most: int) -> list[int]:
         """It is drawn at once: another budget gives other items."""
@@ -57,8 +68,17 @@ class Srs:
         return (first + (failures - whole) * (second - first)) / 2
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
-        rng = stream(seed, "srs")
-        items = (
-            draws.below(rng, budget, frame.size) if self.replace else draws.without_replacement(rng, budget, frame.size)
-        )
+        budgets = [*(one for one in self.earlier if one < budget), budget]
+        items = np.zeros(0, dtype=np.int64)
+        for number, (before, now) in enumerate(pairwise([0, *budgets])):
+            rng = stream(seed, "srs", *([number] if number else []))
+            items = np.concatenate([items, self._further(rng, items, now - before, frame.size)])
         return Sample(frame.size, items, self.estimator, EqualDraws(self.replace))
+
+    def _further(self, rng: np.random.Generator, drawn: IntArray, count: int, size: int) -> IntArray:
+        if self.replace:
+            return draws.below(rng, count, size)
+        if not len(drawn):
+            return draws.without_replacement(rng, count, size)
+        left = np.setdiff1d(np.arange(size), drawn, assume_unique=True)
+        return np.asarray(left[draws.without_replacement(rng, count, len(left))])

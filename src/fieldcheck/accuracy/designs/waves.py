@@ -50,6 +50,10 @@ class Waves:
     first
         Size of the first wave of a campaign whose budget is not known: it then goes on by a quarter of its labels at
         a time, and may stop after any wave. Left out, the waves are laid out for the budget.
+    train
+        Share of the labels to train the next version with; the others are kept to judge it.
+    earlier
+        Budgets that were extended, joined by ``+``: what was drawn for them stays.
     """
 
     name: ClassVar[str] = "waves"
@@ -65,14 +69,16 @@ class Waves:
     own_risk: ClassVar[bool] = True
 
     auxiliary: str = "auto"
-    objective: Objective = "estimate"
+    objective: Objective = "protected"
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
+    train: float = 0.0
+    earlier: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_between(self.name, low=0.01, high=1, floor=0.25 if self.floor is None else self.floor)
-        check_between(self.name, low=0, high=1, certain=self.certain)
+        check_between(self.name, low=0, high=1, certain=self.certain, train=self.train)
         check_between(self.name, low=2, high=1_000_000, first=20 if self.first is None else self.first)
         if self.objective not in (known := get_args(Objective)):
             raise DesignError(
@@ -84,23 +90,24 @@ class Waves:
         model: RiskModel = frame.memo(
             "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
-        planned = schedule.schedule(budget) if self.first is None else schedule.open_schedule(self.first, budget)
+        planned = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
         asked = (self, budget, seed)
         # What was drawn last is gone on from: at a million items, drawing all waves anew takes seconds for the tenth.
         last: dict[str, tuple[object, _SoFar]] = frame.memo("waves drawn last", dict)
         before, so_far = last.get("", (None, None))
         if before != asked or so_far is None or not so_far.still(losses):
             so_far = _SoFar.nothing(frame.size)
-        for number, count in list(enumerate(planned))[len(so_far.waves) :]:
+        for number, (count, known_budget) in list(enumerate(planned))[len(so_far.waves) :]:
             known = _known(so_far.items, losses)
             if known is None:
                 break
-            total = budget if self.first is None else 2 * (len(so_far.items) + count)
+            total = known_budget if self.first is None else 2 * (len(so_far.items) + count)
             so_far = self._next(so_far, model, known, count, total, frame.task, (seed, number))
         last[""] = (asked, so_far)
-        return self._sample(
+        sample = self._sample(
             frame, so_far.waves, so_far.beliefs, so_far.floors, complete=len(so_far.waves) == len(planned)
         )
+        return replace(sample, train=np.concatenate(so_far.train)) if self.train else sample
 
     def _next(
         self,
@@ -120,8 +127,9 @@ class Waves:
         floor = self.floor_of(prospect.expected, task, missed=missed, drawn=drawn, left=left, budget=total)
         rule, (seed, number) = self.rule(floor), name
         streams = {"choice": stream(seed, "waves", number), "order": stream(seed, "waves", "order", number)}
-        wave = rule.draw(prospect, drawn, count, **streams)
-        return so_far.and_then(wave, belief, floor, known, missed * (1 - rule.inclusion(prospect, drawn, count)))
+        wave, train = rule.draw_apart(prospect, drawn, count, train=self.train, **streams)
+        missed = missed * (1 - rule.inclusion(prospect, drawn, count))
+        return so_far.and_then(wave, train, belief, floor, known, missed)
 
     def floor_for(self, expected: FloatArray, task: Task) -> float:
         """The floor before any label."""
@@ -148,10 +156,16 @@ class Waves:
         """Waves that do not depend on the budget; a ``floor`` or ``first`` that is named is kept.
 
         Where a stop is careful, half of the chances are the same for all items: the protected interval is then
-        narrower, by up to a third of the labels for accurate models, and blind spots are found sooner.
+        narrower, by up to a third of the labels for accurate models, and blind spots are found sooner. ``protected``
+        finds the floor of each wave itself.
         """
-        floor = self.careful_floor if self.floor is None and careful else self.floor
+        named = self.floor is not None or self.objective == "protected"
+        floor = self.careful_floor if careful and not named else self.floor
         return replace(self, first=self.first or schedule.OPEN_FIRST, floor=floor)
+
+    def extended(self, earlier: tuple[int, ...]) -> Waves:
+        """Further waves, after those of the earlier budgets."""
+        return replace(self, earlier=earlier)
 
     def ends(self, most: int) -> list[int]:
         """The ends of its waves."""
@@ -201,9 +215,12 @@ class _SoFar:
         The losses that they were drawn with: of all waves but the last.
     drawn, missed
         One per item: whether a wave drew it, and the chance that none did.
+    train
+        One per draw of each wave: whether it is to train with.
     """
 
     waves: tuple[IntArray, ...]
+    train: tuple[BoolArray, ...]
     beliefs: tuple[Belief, ...]
     floors: tuple[float, ...]
     known: FloatArray
@@ -212,7 +229,7 @@ class _SoFar:
 
     @classmethod
     def nothing(cls, size: int) -> _SoFar:
-        return cls((), (), (), np.zeros(0), np.zeros(size, dtype=bool), np.ones(size))
+        return cls((), (), (), (), np.zeros(0), np.zeros(size, dtype=bool), np.ones(size))
 
     @property
     def items(self) -> IntArray:
@@ -223,11 +240,13 @@ class _SoFar:
         known = _known(self.items[: len(self.known)], losses)
         return known is not None and np.array_equal(known, self.known)
 
-    def and_then(self, wave: IntArray, belief: Belief, floor: float, known: FloatArray, missed: FloatArray) -> _SoFar:
+    def and_then(
+        self, wave: IntArray, train: BoolArray, belief: Belief, floor: float, known: FloatArray, missed: FloatArray
+    ) -> _SoFar:
         drawn = self.drawn.copy()
         drawn[wave] = True
         waves, beliefs, floors = (*self.waves, wave), (*self.beliefs, belief), (*self.floors, floor)
-        return _SoFar(waves, beliefs, floors, known, drawn, missed)
+        return _SoFar(waves, (*self.train, train), beliefs, floors, known, drawn, missed)
 
 
 def _known(items: IntArray, losses: FloatArray | None) -> FloatArray | None:

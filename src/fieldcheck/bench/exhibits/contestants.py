@@ -99,7 +99,7 @@ def _matrix(one: Meeting, kind: str, *, title: str, exact: FloatArray, test: Dun
         title=title,
         rows=one.names,
         columns=one.names,
-        values=nested(test.verdict(ALPHA)),
+        values=nested(test.better(ALPHA)),
         texts=tuple(tuple("" if math.isnan(value) else f"{value:.3g}" for value in line) for line in shown.tolist()),
         exact=nested(shown),
         note=note,

@@ -31,6 +31,8 @@ class Intake:
         What cannot be taken: the first of them in words, and how many there are.
     disagreements
         Where somebody else said something different about the item: both stand.
+    settles
+        They are the lead's word, and count whatever others say.
     """
 
     new: tuple[Annotation, ...]
@@ -40,17 +42,27 @@ class Intake:
     faults: tuple[Fault, ...]
     faulty: int
     disagreements: tuple[str, ...]
+    settles: bool = False
 
 
-def prepare(campaign: Campaign, lines: Iterable[LabelLine | Fault], *, by: str = "", last_wins: bool = False) -> Intake:
+def prepare(
+    campaign: Campaign,
+    lines: Iterable[LabelLine | Fault],
+    *,
+    by: str = "",
+    last_wins: bool = False,
+    settle: bool = False,
+) -> Intake:
     """Check every line against the campaign; nothing is changed.
 
     by
         Whose labels these are. A line that names somebody else is a fault: of two names, one is wrong.
     last_wins
         Of two different labels of one person for one item, take the later one; else neither.
+    settle
+        They are the lead's word.
     """
-    sorting = _Sorting(campaign, by=checked_name(by, "the name"), last_wins=last_wins)
+    sorting = _Sorting(campaign, by=checked_name(by, "the name"), last_wins=last_wins, settle=settle)
     for line in lines:
         sorting.take(line)
     return sorting.result()
@@ -58,14 +70,14 @@ def prepare(campaign: Campaign, lines: Iterable[LabelLine | Fault], *, by: str =
 
 def take(campaign: Campaign, intake: Intake) -> int:
     """Record what fits, all of it or nothing; the number of labels and skips that were stored."""
-    return len(campaign.tell_all((*intake.new, *intake.corrections)))
+    return len(campaign.tell_all((*intake.new, *intake.corrections), settle=intake.settles))
 
 
 class _Sorting:
     """A file on its way into a campaign; it lives for one call of ``prepare``."""
 
-    def __init__(self, campaign: Campaign, *, by: str, last_wins: bool) -> None:
-        self.campaign, self.last_wins = campaign, last_wins
+    def __init__(self, campaign: Campaign, *, by: str, last_wins: bool, settle: bool) -> None:
+        self.campaign, self.last_wins, self.settle = campaign, last_wins, settle
         state = campaign.refresh()
         self.items: Mapping[str, ItemState] = state.items
         self.known = spellings(tuple(self.items))
@@ -158,21 +170,26 @@ class _Sorting:
     def result(self) -> Intake:
         fitting = [read for key, read in self.read.items() if key not in self.clashing]
         changing = [one for _, one in fitting if not self._stands(one)]
-        corrections = [one for one in changing if self.items[one.item].annotation_of(one.by) is not None]
         disagreements = [text for where, one in fitting for text in self._others(where, one)]
         return Intake(
-            new=tuple(one for one in changing if self.items[one.item].annotation_of(one.by) is None),
-            corrections=tuple(corrections),
+            new=tuple(one for one in changing if self._before(one) is None),
+            corrections=tuple(one for one in changing if self._before(one) is not None),
             known=self.repeats + len(fitting) - len(changing),
             blank=self.blank,
             faults=tuple(self.faults),
             faulty=self.faulty,
-            disagreements=tuple(disagreements[:KEPT]),
+            disagreements=() if self.settle else tuple(disagreements[:KEPT]),
+            settles=self.settle,
         )
+
+    def _before(self, new: Annotation) -> Annotation | None:
+        """What the same person said about the item before; where they settle it, what was settled."""
+        item = self.items[new.item]
+        return item.final if self.settle else item.annotation_of(new.by)
 
     def _stands(self, new: Annotation) -> bool:
         """Whether the campaign knows it already."""
-        before = self.items[new.item].annotation_of(new.by)
+        before = self._before(new)
         return before is not None and before.label == new.label
 
     def _others(self, where: str, new: Annotation) -> list[str]:

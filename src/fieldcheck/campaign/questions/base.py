@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.accuracy.comparison.reuse import History
 from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.campaign.settings import Settings
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
 from fieldcheck.core.pool.pool import Pool
@@ -22,11 +24,36 @@ class LabelEvidence:
         One per distinct item, in the order to label them.
     labels
         By id: the label that counts, or that there is none.
+    in_work
+        Items that people have at hand, or that wait for one more of them: a gap there is no gap, but work in progress.
     """
 
     sample: Sample
     ids: tuple[str, ...]
     labels: Mapping[str, Label]
+    in_work: frozenset[str] = frozenset()
+
+    def first(self, draws: int) -> LabelEvidence:
+        """Of the first draws only."""
+        sample = self.sample.prefix(draws)
+        ids = self.ids[: len(sample.to_label())]
+        return LabelEvidence(sample, ids, {name: self.labels[name] for name in ids if name in self.labels})
+
+
+@dataclass(frozen=True, eq=False)
+class PastLabels:
+    """What a campaign knows that another version can be judged by.
+
+    pool
+        All items, with what the version of that campaign said.
+    labels
+        By id: the label that counts, or that there is none.
+    """
+
+    pool: Pool
+    history: History
+    labels: Mapping[str, Label]
+    notes: tuple[str, ...]
 
 
 class Question(Protocol):
@@ -50,6 +77,10 @@ class Question(Protocol):
     @property
     def design(self) -> Design:
         """The technique."""
+        ...
+
+    def extended(self, settings: Settings) -> Question:
+        """The same question with a larger budget: what was drawn before stays."""
         ...
 
     def digest(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -13,9 +14,10 @@ from fieldcheck.accuracy.comparison import comparison, disagreements, estimate
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.campaign.settings import Settings
 from fieldcheck.core import words
 from fieldcheck.core.draws import WaveDraws
-from fieldcheck.core.errors import LabelError, SampleError
+from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
@@ -32,7 +34,9 @@ class ComparisonQuestion:
     pools
         One per model, the first in the order of the campaign.
     budget
-        Labels, looked at once, when the last of them is there; None: every wave is looked at, until it is decided.
+        Labels, looked at when the last of them is there; None: every wave is looked at, until it is decided.
+    earlier
+        Budgets that it had before it was extended.
     """
 
     name: ClassVar[str] = "comparison"
@@ -41,6 +45,23 @@ class ComparisonQuestion:
     pools: tuple[Pool, ...]
     budget: int | None
     seed: int
+    earlier: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings, pools: Sequence[Pool]) -> ComparisonQuestion:
+        """The question of a campaign that was started."""
+        return cls(tuple(pools), settings.budget, settings.seed, settings.budgets[:-1])
+
+    def extended(self, settings: Settings) -> ComparisonQuestion:
+        contested = len(self._contest.items)
+        if None in settings.earlier:
+            raise CampaignError("this comparison has no budget", rule="it goes on until it is decided")
+        if settings.earlier and settings.budgets[-2] >= contested:
+            raise CampaignError(
+                f"all {words.counted(contested, 'disagreement')} of this comparison are asked for already",
+                rule="where the models say the same, labels tell nothing about the difference",
+            )
+        return ComparisonQuestion.of(settings, self.pools)
 
     @property
     def pool(self) -> Pool:
@@ -71,8 +92,9 @@ class ComparisonQuestion:
         """The disagreements from which most is learnt."""
         contest = self._contest
         losses = None if evidence is None else self._losses(evidence)
+        first = comparison.FIRST if self._looks else None
         drawn = disagreements.draw(
-            contest, losses, budget=self._most, seed=self.seed, first=comparison.FIRST if self._looks else None
+            contest, losses, budget=self._most, seed=self.seed, first=first, earlier=self.earlier
         )
         waves = WaveDraws(
             wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
@@ -107,7 +129,7 @@ class ComparisonQuestion:
         decide = estimate.judge if len(contest.items) else estimate.look
         found = decide(contest, drawn, losses, labels=labels, rule=rule)
         lost = int(np.isinf(losses[0, drawn.items[:labels]]).sum())
-        notes = (*_lost(lost), *_unused(labels, len(evidence.labels)), *self._waiting(drawn, labels))
+        notes = (*_lost(lost), *_unused(labels, evidence), *self._waiting(drawn, labels))
         return comparison.comparison(
             contest, found, labels - lost, budget=self._most, seed=self.seed, rule=rule, warnings=notes
         )
@@ -132,7 +154,8 @@ class ComparisonQuestion:
 
     def _drawn(self, evidence: LabelEvidence) -> disagreements.Drawn:
         draws = evidence.sample.drawn_as(WaveDraws)
-        return disagreements.Drawn(self._places(evidence), draws.sizes, draws.beliefs, evidence.sample.complete)
+        complete = len(evidence.ids) >= min(self._most, len(self._contest.items))
+        return disagreements.Drawn(self._places(evidence), draws.sizes, draws.beliefs, complete)
 
     def _places(self, evidence: LabelEvidence) -> IntArray:
         return np.searchsorted(self._contest.items, evidence.sample.items)
@@ -157,8 +180,9 @@ def _lost(count: int) -> tuple[str, ...]:
     return (f"{words.counted(count, 'item')} could not be labelled: taken to be like the others that were drawn",)
 
 
-def _unused(labels: int, answers: int) -> tuple[str, ...]:
-    if answers <= labels:
+def _unused(labels: int, evidence: LabelEvidence) -> tuple[str, ...]:
+    answers = len(evidence.labels)
+    if answers <= labels or evidence.in_work:
         return ()
     unused = words.counted(answers - labels, "label is", "labels are")
     return (f"{unused} not used yet: after a gap, or in a wave that is not complete",)

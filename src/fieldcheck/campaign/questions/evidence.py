@@ -27,7 +27,8 @@ def evidence_of(state: State, labels: Mapping[str, Label] | None = None) -> Labe
     """The sample so far with its labels, or with these."""
     # Whether more is to come is said by the progress of the campaign, not by each of its estimates.
     sample = replace(sample_of(state.draws, state.settings.population), complete=True)
-    return LabelEvidence(sample, tuple(state.items), labels_of(state) if labels is None else labels)
+    in_work = frozenset(item.id for item in state.items.open() if item.leases or item.labels or item.skips)
+    return LabelEvidence(sample, tuple(state.items), labels_of(state) if labels is None else labels, in_work)
 
 
 def as_it_was_seen(state: State) -> LabelEvidence:

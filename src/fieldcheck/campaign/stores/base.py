@@ -16,10 +16,13 @@ EventKind = Literal[
     "skipped",
     "flagged",
     "retracted",
+    "settled",
     "declared",
     "moved",
     "invited",
     "shown",
+    "extended",
+    "exported",
     "closed",
 ]
 

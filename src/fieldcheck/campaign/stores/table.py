@@ -93,7 +93,7 @@ class EventTable(ABC):
         if head.number > seen:
             raise StaleError(
                 f"{self.place}: {head.number - seen:,} events are newer than the last one seen, {seen}",
-                rule="whoever writes knows all that was written before",
+                rule="a writer knows all that was written before",
                 hint="read them, and try again",
             )
         if head.number < seen:

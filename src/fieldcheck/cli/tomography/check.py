@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from fieldcheck.cli import options
+from fieldcheck.cli.exit_codes import leave
 from fieldcheck.cli.show import say, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, working
 from fieldcheck.cli.tomography.query import show_answer
+from fieldcheck.core.errors import QueryError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.requirement import Requirement
 from fieldcheck.tomography.answers.profile import Profile
@@ -23,6 +25,7 @@ def check(
     profile: ProfileFile = None,
     surrogate: SurrogateName = None,
     level: options.Level = 0.95,
+    undecided_exit: options.UndecidedExit = 2,
     as_json: options.AsJson = False,
 ) -> None:
     """Hold a region against a requirement. Exit code 0: passed, 1: failed, 2: undecided, 3: cannot be checked.
@@ -34,10 +37,12 @@ def check(
     opened = Run.open(run, surrogate=surrogate)
     with working(opened):
         answer = opened.ask(text, profile=chosen, level=level)
+    if not answer.tests:
+        raise QueryError(f"nothing to hold '{text}' against: {answer.notes[0]}", rule="one test or more in the region")
     decision = wanted.decide(Interval(answer.low, answer.high, answer.level))
     if as_json:
         show_json({**decision.to_dict(), **answer.to_dict()})
     else:
         say(decision.sentence())
         show_answer(answer)
-    raise typer.Exit(decision.exit_code)
+    leave(decision.word, undecided_exit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, show_table
+from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.core.registry import Registry
@@ -22,6 +24,7 @@ KINDS: dict[str, Registry[Any]] = {
     "surrogates": surrogates.registry,
     "rules": stopping.registry,
     "scores": scores,
+    "measures": measures.registry,
 }
 
 
@@ -32,7 +35,7 @@ def list_(
     kind: Annotated[str | None, typer.Argument(metavar="KIND", help=f"{', '.join(KINDS)}; by default all.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """What there is: perturbations, plans, surrogates, stopping rules, quality scores, with their parameters."""
+    """What there is: perturbations, plans, surrogates, stopping rules, quality scores and measures."""
     if kind is not None and kind not in KINDS:
         raise SpaceError(f"no list of '{kind}'", rule="there are: " + ", ".join(KINDS))
     found = {name: _described(KINDS[name]) for name in KINDS if kind in (None, name)}
@@ -51,12 +54,17 @@ def _described(registry: Registry[Any]) -> list[dict[str, str]]:
     return [
         {
             "name": name,
-            "what": registry[name].title,
+            "what": _title(registry[name]),
             "for": _kinds(registry[name]),
             "parameters": _parameters(registry[name]),
         }
         for name in registry
     ]
+
+
+def _title(entry: type[Any]) -> str:
+    """Its title; of what has none, the first line that it says of itself."""
+    return getattr(entry, "title", "") or (inspect.getdoc(entry) or "").partition("\n")[0]
 
 
 def _kinds(entry: type[Any]) -> str:

@@ -24,12 +24,18 @@ class Origin:
         From a position in the pool to the line in a text file; only called when something is wrong.
     item_of
         From a position to the id there, once ids are known.
+    scale
+        What the numbers of the confidence were.
+    settings
+        From a role to a column, or to ``none``: what to say to have it read in the same way again.
     """
 
     file: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     line_of: Callable[[int], int] | None = None
     item_of: Callable[[int], str] | None = None
+    scale: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, role: str) -> str:
         """The user's name for a role."""

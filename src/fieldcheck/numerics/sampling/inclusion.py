@@ -58,7 +58,7 @@ def wave_inclusion(
     count -= int(np.count_nonzero(left & sure))
     level = float(size[rest].mean()) if rest.any() else 0.0
     mixed = (1 - floor) * size / level + floor if level > 0 else np.ones_like(size)
-    inclusion = np.minimum(mixed * _scale(mixed[rest], count), 1.0)
+    inclusion = np.minimum(mixed * scale_to(mixed[rest], count), 1.0)
     inclusion[sure] = 1.0
     return inclusion
 
@@ -78,7 +78,7 @@ def _cut(expected: FloatArray, count: int) -> float:
     return upper if upper > lower else np.nextafter(upper, np.inf)
 
 
-def _scale(size: FloatArray, count: int) -> float:
+def scale_to(size: FloatArray, count: int) -> float:
     """The factor at which ``min(size × factor, 1)`` adds up to ``count``."""
     if count >= len(size):
         return np.inf

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 FIRST_LEAST, FIRST_MOST, FIRST_SHARE = 20, 60, 0.2
 
 
@@ -33,12 +35,29 @@ def schedule(budget: int) -> list[int]:
     return sizes
 
 
-def open_schedule(first: int, budget: int) -> list[int]:
+def staged(budgets: Sequence[int], first: int | None = None) -> list[tuple[int, int]]:
+    """Size of each wave, and the budget that was known when it was drawn, of a budget that was extended.
+
+    first
+        Size of the first wave, where waves do not depend on the budget.
+    """
+    found: list[tuple[int, int]] = []
+    for budget in budgets:
+        done = sum(size for size, _ in found)
+        sizes = schedule(budget - done) if first is None else open_schedule(first, budget, done)
+        found += [(size, budget) for size in sizes]
+    return found
+
+
+def open_schedule(first: int, budget: int, done: int = 0) -> list[int]:
     """Sizes of waves that may end after any of them: each adds a quarter of the labels so far (40, 10, 12, 16, ...).
 
     They do not depend on the budget, but for the last one.
+
+    done
+        Labels of the waves before these.
     """
-    sizes = [min(first, budget)]
-    while (done := sum(sizes)) < budget:
-        sizes.append(min(max(1, round(OPEN_GROWTH * done)), budget - done))
+    sizes: list[int] = []
+    while (spent := done + sum(sizes)) < budget:
+        sizes.append(min(max(1, round(OPEN_GROWTH * spent)) if spent else first, budget - spent))
     return sizes

@@ -3,14 +3,15 @@ looked at again when the labels are there."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.numerics.sampling.draws import permutation
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
+from fieldcheck.numerics.sampling.draws import permutation, uniforms
+from fieldcheck.numerics.sampling.inclusion import scale_to, wave_inclusion
 from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
 
 FloatArray = npt.NDArray[np.float64]
@@ -74,13 +75,60 @@ class WaveRule:
             Randomness for what is drawn, and for what comes first.
         """
         inclusion = self.inclusion(prospect, drawn, count)
+        chosen = _pick(inclusion, np.flatnonzero(~drawn), prospect.order, choice)
+        return chosen[permutation(order, len(chosen))]
+
+    def draw_apart(
+        self,
+        prospect: Prospect,
+        drawn: BoolArray,
+        count: int,
+        *,
+        train: float,
+        choice: np.random.Generator,
+        order: np.random.Generator,
+    ) -> tuple[IntArray, BoolArray]:
+        """One wave in two parts: first the items to train with, then, from all others, those to keep.
+
+        Together every item has the chance of one wave. A wave that is split afterwards would not do: what is kept would
+        avoid the neighbours of what was trained with, which a new version may have learnt.
+
+        train
+            Share of the wave to train with.
+        """
+        if not train:
+            items = self.draw(prospect, drawn, count, choice=choice, order=order)
+            return items, np.zeros(len(items), dtype=bool)
+        inclusion = self.inclusion(prospect, drawn, count)
+        first = math.floor(train * count + float(uniforms(choice, 1)[0]))
+        part = first / count
         left = np.flatnonzero(~drawn)
-        chosen = left[inclusion[left] >= 1.0]
-        if len(chosen) < count:
-            rest = left[inclusion[left] < 1.0]
-            rest = rest[np.argsort(prospect.order[rest], kind="stable")]
-            chosen = np.concatenate([chosen, rest[ordered_pivotal(inclusion[rest], choice)]])
-        return chosen[permutation(order, len(chosen))].astype(np.int64, copy=False)
+        training = _pick(inclusion * part, left, prospect.order, choice)
+        left = np.setdiff1d(left, training, assume_unique=True)
+        chance = kept_chance(inclusion, inclusion * part)
+        keep = np.minimum(chance * scale_to(chance[left], count - first), 1.0)
+        chosen = np.concatenate([training, _pick(keep, left, prospect.order, choice)])
+        mixed = permutation(order, len(chosen))
+        return chosen[mixed], mixed < len(training)
+
+
+def kept_chance(labelled: FloatArray, train: FloatArray) -> FloatArray:
+    """The chance of every item to be labelled and kept, given that it is not one of those to train with.
+
+    labelled, train
+        The chance to be labelled at all, and to be labelled for training.
+    """
+    return np.divide(labelled - train, 1 - train, out=np.ones_like(labelled), where=train < 1)
+
+
+def _pick(inclusion: FloatArray, left: IntArray, along: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Items with these chances, of those that are left, spread along an order."""
+    chosen = left[inclusion[left] >= 1.0]
+    rest = left[inclusion[left] < 1.0]
+    if float(inclusion[rest].sum()) < 0.5:
+        return chosen.astype(np.int64, copy=False)
+    rest = rest[np.argsort(along[rest], kind="stable")]
+    return np.concatenate([chosen, rest[ordered_pivotal(inclusion[rest], rng)]]).astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,23 @@ from fieldcheck.core.errors import PoolError
 from fieldcheck.core.registry import Registry
 from fieldcheck.sources.pools.base import PoolFormat
 from fieldcheck.sources.pools.csv import CsvPools
+from fieldcheck.sources.pools.json import JsonPools
 from fieldcheck.sources.pools.npz import NpzPools
 from fieldcheck.sources.pools.parquet import ParquetPools
+from fieldcheck.sources.pools.shards import ShardedPools
+from fieldcheck.sources.pools.xlsx import ExcelPools
 
 __all__ = ["registry"]
 
 registry: Registry[PoolFormat] = Registry(
-    "format of pools", "fieldcheck.pools", CsvPools, ParquetPools, NpzPools, error=PoolError, hint=""
+    "format of pools",
+    "fieldcheck.pools",
+    CsvPools,
+    ParquetPools,
+    NpzPools,
+    ExcelPools,
+    JsonPools,
+    ShardedPools,
+    error=PoolError,
+    hint="",
 )

@@ -1,4 +1,4 @@
-"""Pools from what is in memory: arrays, data frames, columns whose parts are known."""
+"""Pools from arrays, and from columns whose parts are known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources.pools.assembly import assemble
-from fieldcheck.sources.roles import ColumnMap, Roles, assign
+from fieldcheck.sources.roles import Roles
 
 
 def from_arrays(  # noqa: PLR0913 -- scikit-learn's names, all optional
@@ -59,29 +59,6 @@ def from_arrays(  # noqa: PLR0913 -- scikit-learn's names, all optional
     )
 
 
-def from_pandas(
-    frame: Any,
-    *,
-    columns: ColumnMap | None = None,
-    truth: str | None = None,
-    task: Task | None = None,
-    name: str = "pool",
-) -> Pool:
-    """A pool from a data frame, its columns recognised as those of a file; without an id column the
-    index is it.
-
-    columns
-        From a role (``id``, ``prediction``, ``confidence``, ``target``, ``outcome``) to a column.
-    truth
-        The column of the truth, classes or outcomes.
-    """
-    table = {str(key): as_column(frame[key], str(key)) for key in frame.columns}
-    given, origin, notes = assign(table, columns or {}, truth=truth, origin=Origin())
-    if given.ids is None:
-        given = replace(given, ids=as_column(frame.index.to_series(), "index"))
-    return from_roles(given, name=name, task=task, origin=origin, notes=notes)
-
-
 def from_roles(
     given: Roles,
     *,
@@ -92,5 +69,5 @@ def from_roles(
 ) -> Pool:
     """A pool from columns whose parts are known."""
     where = origin or Origin()
-    parts, more = assemble(given, task=task, origin=where)
-    return Pool(name=name, columns=given.others, notes=notes + more, origin=where, **parts)
+    parts, more, scale = assemble(given, task=task, origin=where)
+    return Pool(name=name, columns=given.others, notes=notes + more, origin=replace(where, scale=scale), **parts)

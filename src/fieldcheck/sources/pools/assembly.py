@@ -13,25 +13,26 @@ from fieldcheck.core.pool.ids import as_ids
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.types import FloatArray, Task
 from fieldcheck.sources import classes as labels
+from fieldcheck.sources.confidence import read_confidence
 from fieldcheck.sources.roles import RECOGNISED, Roles
 
 NUMBERED = "no id column: items are numbered from 0"
 
 
-def assemble(given: Roles, *, task: Task | None, origin: Origin) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The parts of a pool by field, and what to tell the user about them."""
+def assemble(given: Roles, *, task: Task | None, origin: Origin) -> tuple[dict[str, Any], tuple[str, ...], str]:
+    """The parts of a pool by field, what to tell the user about them, and what the confidence was."""
     size = _size(given, origin)
     ids = np.arange(size, dtype=np.int64) if given.ids is None else as_ids(given.ids, origin)
     named = replace(origin, item_of=lambda position: str(value_at(ids, position)))
     matrix = None if given.probabilities is None else _matrix(given.probabilities, origin)
     task = task or labels.detect_task(given.prediction, given.target)
     parts = _numbers(given, named) if task == "regression" else _classes(given, matrix, origin=named)
-    confidence, notes = _confidence(given, matrix, classes=len(parts.get("classes", ())), origin=named)
+    confidence, notes, scale = _confidence(given, matrix, parts, origin=named)
     if given.ids is None:
         notes = (NUMBERED, *notes)
     if given.outcome is not None and task == "regression":
         notes += (f"'{origin.column('outcome')}' is not used: the truth of a regression is a number",)
-    return {"ids": ids, "task": task, "confidence": confidence, "probabilities": matrix, **parts}, notes
+    return {"ids": ids, "task": task, "confidence": confidence, "probabilities": matrix, **parts}, notes, scale
 
 
 def _size(given: Roles, origin: Origin) -> int:
@@ -120,14 +121,19 @@ def _check_agreement(said: Any, failed: Any, *, outcome: Column, origin: Origin)
 
 
 def _confidence(
-    given: Roles, matrix: npt.NDArray[Any] | None, *, classes: int, origin: Origin
-) -> tuple[FloatArray | None, tuple[str, ...]]:
+    given: Roles, matrix: npt.NDArray[Any] | None, parts: dict[str, Any], *, origin: Origin
+) -> tuple[FloatArray | None, tuple[str, ...], str]:
     if given.confidence is None:
-        return (None if matrix is None else matrix.max(axis=1).astype(np.float64)), ()
-    confidence = numbers(given.confidence, "confidence", origin=origin)
-    # Of two classes the predicted one has at least 0.5, so a smaller value is the probability of the second.
-    if given.one_sided and classes <= 2 and np.any(confidence < 0.5):
-        name = origin.column("confidence")
-        note = f"'{name}' was read as the probability of the second class: confidence is max(p, 1 - p)"
-        return np.maximum(confidence, 1 - confidence), (note,)
-    return confidence, ()
+        return (None if matrix is None else matrix.max(axis=1).astype(np.float64)), (), ""
+    values = numbers(given.confidence, "confidence", origin=origin)
+    codes, classes = parts["predictions"] if "classes" in parts else None, parts.get("classes", ())
+    found = read_confidence(
+        values,
+        given.scale,
+        codes=codes,
+        classes=classes,
+        name=origin.column("confidence"),
+        origin=origin,
+        named=given.named,
+    )
+    return found.values, ((found.note,) if found.note else ()), found.scale

@@ -1,15 +1,12 @@
-"""What every format of pools is: a file with a row per item, read as columns by their part."""
+"""What every format of pools is: a file with a row per item."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from fieldcheck.core.pool.origin import Origin
-from fieldcheck.sources.roles import ColumnMap, Roles
-
-Reading = tuple[Roles, Origin, tuple[str, ...]]
-"""The columns by their part, where they stood in the file, and what the user should know."""
+from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.table import RawTable
 
 
 @runtime_checkable
@@ -17,14 +14,20 @@ class PoolFormat(Protocol):
     """A format that pools are read from.
 
     name, suffixes
-        The word for people; how its files end, in small letters with the dot.
+        The word for people; how its files end, in small letters with the dot. A folder ends in ``/``.
     """
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
 
-    def read(self, path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None) -> Reading:
-        """The columns of a file; see ``fieldcheck.sources.load`` for what may be said about them."""
+    def read(self, path: Path, columns: ColumnMap, *, encoding: str | None) -> RawTable:
+        """What a file holds.
+
+        columns
+            Those that were asked for, by their part: what nobody can use need not be read.
+        encoding
+            Of text files.
+        """
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,8 +11,8 @@ from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import as_column, closest
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files import npz
-from fieldcheck.sources.pools.base import Reading
-from fieldcheck.sources.roles import RECOGNISED, ColumnMap, assign
+from fieldcheck.sources.roles import RECOGNISED, ColumnMap
+from fieldcheck.sources.table import RawTable
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class NpzPools:
     name: ClassVar[str] = "npz"
     suffixes: ClassVar[tuple[str, ...]] = (".npz",)
 
-    def read(self, path: Path, columns: ColumnMap, *, truth: str | None, encoding: str | None) -> Reading:
-        """The arrays of an npz file by their part; ``encoding`` is for text files and not looked at.
+    def read(self, path: Path, columns: ColumnMap, *, encoding: str | None) -> RawTable:
+        """The arrays of an npz file; ``encoding`` is for text files and not looked at.
 
-        A matrix named as probabilities are, or mapped as such, is taken as such, an array ``classes`` as the
-        names of its columns; other arrays that are not flat are left out, with a note.
+        A matrix named as probabilities are, or mapped as such, is taken, an array ``classes`` as the names of its
+        columns; other arrays that are not flat are left out, with a note.
         """
         origin = Origin(file=str(path))
         with npz.open_npz(path, PoolError) as file:
@@ -34,16 +34,17 @@ class NpzPools:
             matrix_name = _matrix_name(sizes, columns.get("probabilities"), origin)
             used = [name for name, dimensions in sizes.items() if dimensions == 1 or name == matrix_name]
             arrays = file.read(used)
-        matrix = arrays.pop(matrix_name) if matrix_name else None
-        classes = arrays.pop("classes", None) if matrix is not None else None
-        flat = {name: as_column(values, name) for name, values in arrays.items()}
-        mapped = {role: name for role, name in columns.items() if role != "probabilities"}
-        roles, named, notes = assign(flat, mapped, truth=truth, origin=origin)
-        if matrix is not None:
-            roles = replace(roles, probabilities=matrix, classes=None if classes is None else [str(c) for c in classes])
-            named = replace(named, columns={**named.columns, "probabilities": matrix_name or ""})
-        left = tuple(f"'{name}' is left out: it has {n} dimensions" for name, n in sizes.items() if name not in used)
-        return roles, named, notes + left
+        matrices = {matrix_name: arrays.pop(matrix_name)} if matrix_name else {}
+        classes = arrays.pop("classes", None) if matrices else None
+        left = (f"'{name}' is left out: it has {n} dimensions" for name, n in sizes.items() if name not in used)
+        return RawTable(
+            {name: as_column(values, name) for name, values in arrays.items()},
+            origin,
+            matrices=matrices,
+            names={} if classes is None or matrix_name is None else {matrix_name: [str(name) for name in classes]},
+            form="npz",
+            notes=tuple(left),
+        )
 
 
 def _matrix_name(sizes: Mapping[str, int], given: str | None, origin: Origin) -> str | None:

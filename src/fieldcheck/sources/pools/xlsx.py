@@ -1,0 +1,57 @@
+"""Spreadsheets: the first sheet that has a table."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.origin import Origin
+from fieldcheck.files.damage import decoding
+from fieldcheck.files.limits import check_size
+from fieldcheck.sources.pools.records import from_rows
+from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.table import RawTable
+
+
+@dataclass(frozen=True)
+class ExcelPools:
+    """Excel's and LibreOffice's files, read by the package python-calamine."""
+
+    name: ClassVar[str] = "excel"
+    suffixes: ClassVar[tuple[str, ...]] = (".xlsx", ".xlsm", ".ods")
+
+    def read(self, path: Path, columns: ColumnMap, *, encoding: str | None) -> RawTable:
+        """The columns of the first sheet with two columns and two rows; ``encoding`` is not looked at."""
+        with decoding(path, PoolError, kind="a spreadsheet", rule="a complete .xlsx or .ods file"):
+            with zipfile.ZipFile(path) as archive:
+                check_size(path, sum(entry.file_size for entry in archive.infolist()), PoolError)
+            names, sheet, rows = _sheet(path)
+        others = [name for name in names if name != sheet]
+        form = f"Excel, sheet '{sheet}'" + (f" (not: {', '.join(others)})" if others else "")
+        return from_rows(rows, Origin(file=str(path)), form=form)
+
+
+def _sheet(path: Path) -> tuple[list[str], str, list[list[Any]]]:
+    book = _calamine(path).CalamineWorkbook.from_path(str(path))
+    with book:
+        names = list(book.sheet_names)
+        for name in names:
+            sheet = book.get_sheet_by_name(name)
+            if sheet.width > 1 and sheet.height > 1:
+                return names, name, sheet.to_python(skip_empty_area=True)
+        return names, names[0], book.get_sheet_by_name(names[0]).to_python() if names else []
+
+
+def _calamine(path: Path) -> Any:
+    try:
+        import python_calamine
+    except ImportError:
+        raise PoolError(
+            f"{path}: the package python-calamine is not installed",
+            rule="spreadsheets are read with it",
+            hint='pip install "fieldcheck[excel]", or save the sheet as CSV UTF-8',
+        ) from None
+    return python_calamine

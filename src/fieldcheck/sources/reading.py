@@ -1,0 +1,428 @@
+"""How a table is read: which column plays which part, told by names and by content, said, and to be set."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from fieldcheck.core.pool.column import Column, check_lengths, closest, is_text, missing, numbers, value_at, whole
+from fieldcheck.core.pool.origin import Origin
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.types import Task
+from fieldcheck.sources import guessing
+from fieldcheck.sources.cells import from_percent
+from fieldcheck.sources.classes import is_outcome
+from fieldcheck.sources.confidence import as_shares, fits
+from fieldcheck.sources.pools.arrays import from_roles
+from fieldcheck.sources.roles import (
+    NONE,
+    RECOGNISED,
+    ColumnMap,
+    Roles,
+    given_columns,
+    likely_probabilities,
+    surely_probabilities,
+)
+from fieldcheck.sources.table import RawTable
+
+OWN = ("id", "row id", "row_id", "rowid")
+"""Names of ids that nothing else has: where they repeat, that is an error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What was decided about a table.
+
+    chosen
+        By role, the column that plays it; None where none was wanted.
+    likely
+        By column of probabilities, its class; of a matrix, its name alone.
+    scale
+        What the confidence was said to be; empty: to be found out.
+    labels
+        A column that looks like labels and was not taken for the truth.
+    given
+        Roles that the user named a column for.
+    """
+
+    table: RawTable
+    chosen: Mapping[str, str | None]
+    likely: Mapping[str, str] = field(default_factory=dict)
+    scale: str = ""
+    labels: str | None = None
+    notes: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
+
+    @property
+    def origin(self) -> Origin:
+        """Where it came from, with the names of the columns by their part."""
+        named = {role: name for role, name in self.chosen.items() if name is not None}
+        return replace(self.table.origin, columns={**named, "probabilities": ", ".join(self.likely)})
+
+    @property
+    def others(self) -> list[str]:
+        """Columns without a part."""
+        used = {*self.chosen.values(), *self.likely}
+        return [name for name in self.table.columns if name not in used and not self._is_row_number(name)]
+
+    def _is_row_number(self, name: str) -> bool:
+        return name == self.table.rows and name.strip().lower() in ("", "unnamed: 0", "index")
+
+    def columns(self, scale: str) -> dict[str, str]:
+        """What to say to have it read in the same way again, whatever later versions would guess."""
+        wanted = ((role, self.chosen.get(role)) for role in ("id", "prediction", "confidence"))
+        said = {role: NONE if name is None else name for role, name in wanted if name != ""}
+        if said.get("confidence", NONE) != NONE and scale:
+            said["confidence"] += f":{scale}"
+        if self.likely and self._held is None and not surely_probabilities(self.likely):
+            said["probabilities"] = ",".join(self.likely)
+        return said
+
+    def roles(self) -> Roles:
+        """The columns by their part, as numbers and classes."""
+        table = {name: self._named(name, column) for name, column in self.table.columns.items()}
+        parts: dict[str, Any] = {
+            ("ids" if role == "id" else role): table[name] for role, name in self.chosen.items() if name is not None
+        }
+        if "confidence" in parts:
+            parts["confidence"] = as_confidence(parts["confidence"])
+        matrix, classes = self._matrix()
+        return Roles(
+            **parts,
+            probabilities=matrix,
+            classes=classes,
+            scale=self.scale,
+            named="confidence" in self.given,
+            others={name: table[name] for name in self.others},
+        )
+
+    def _named(self, name: str, column: Column) -> Column:
+        """Classes by their names, where the table says how they are called."""
+        import pyarrow as pa
+
+        names = self._names_of(name)
+        if names is None or not isinstance(column, np.ndarray) or column.dtype.kind not in "iuf":
+            return column
+        if bool(missing(column).any()) or column.min() < 0 or column.max() >= len(names):
+            return column
+        return pa.chunked_array([pa.array(list(names)).take(pa.array(column.astype(np.int64)))])
+
+    def _names_of(self, name: str) -> Sequence[str] | None:
+        """The names of the classes of a column; the prediction has those of the truth, where only that one has some."""
+        names = self.table.names
+        if name in names or name != self.chosen.get("prediction"):
+            return names.get(name)
+        known = self.chosen.get("target") or self.labels
+        return names.get(known or "", next(iter(names.values()), None))
+
+    def _matrix(self) -> tuple[Any, Sequence[str] | None]:
+        if not self.likely:
+            return None, None
+        classes = list(self.likely.values()) if self._held is None else self.table.names.get(self._held)
+        return as_shares(self._numbers(), list(self.likely))[0], classes
+
+    @property
+    def _held(self) -> str | None:
+        """The matrix that holds the probabilities, where it is one."""
+        return next((name for name in self.likely if name in self.table.matrices), None)
+
+    def _numbers(self) -> Any:
+        """The probabilities as they were found."""
+        if self._held is not None:
+            return self.table.matrices[self._held]
+        raw = [numbers(self.table.columns[name], name, origin=self.origin) for name in self.likely]
+        return np.column_stack(raw)
+
+    def pool(self, name: str, task: Task | None = None) -> Pool:
+        """The pool, checked; it remembers how it was read."""
+        self._check_prediction()
+        given = self.roles()
+        pool = from_roles(given, name=name, task=task, origin=self.origin, notes=(*self.notes, *self._said()))
+        return replace(pool, origin=replace(pool.origin, settings=self.columns(pool.origin.scale)))
+
+    def _said(self) -> tuple[str, ...]:
+        """What happened to the probabilities."""
+        note = as_shares(self._numbers(), list(self.likely))[1] if self.likely else ""
+        return (note,) if note else ()
+
+    def _check_prediction(self) -> None:
+        name = self.chosen.get("prediction")
+        if name is not None:
+            self._refuse_several(name)
+            return
+        if self.likely or self.chosen.get("outcome") is not None:
+            return
+        target = self.chosen.get("target") or self.labels
+        free = [one for one in (*([target] if target else []), *self.others) if one]
+        few = [one for one in free if one == target or self._are_few(one)]
+        listed = ", ".join(map(shlex.quote, few or free)) or "(there is no other column)"
+        raise self.origin.error(
+            "no column of predictions" + (f"; is it '{few[0]}'?" if len(few) == 1 else ""),
+            rule="a pool has predictions, or outcomes; recognised: " + ", ".join(RECOGNISED["prediction"]),
+            hint=f"--column {shlex.quote(f'prediction={few[0]}')}"
+            if len(few) == 1
+            else f"--column prediction=NAME with one of: {listed}",
+        )
+
+    def _are_few(self, name: str) -> bool:
+        """Whether the values of a column may be classes: far fewer than there are items."""
+        column = self.table.columns[name]
+        return len(guessing.distinct(column)) <= min(100, len(column) // 3 + 1)
+
+    def _refuse_several(self, name: str) -> None:
+        """Refuse lists of classes: one pool asks one question about an item."""
+        column = self.table.columns[name]
+        if name in self.table.matrices or not is_text(column):
+            return
+        some = column.slice(0, guessing.FEW).to_pylist()
+        at = next((at for at, one in enumerate(some) if one and one[0] == "[" and one[-1] == "]" and "," in one), None)
+        if at is not None:
+            raise self.origin.error(
+                f"column '{name}' holds several classes at once: {value_at(column, at)[:60]} ({self.origin.place(at)})",
+                rule="an item has one prediction; of several labels each is a question of its own",
+                hint="one pool per label, with yes or no; or a column of right and wrong: --column outcome=NAME",
+            )
+
+
+def as_confidence(column: Column) -> Column:
+    """A column of numbers, also where they are written with percent signs."""
+    shares = from_percent(column)
+    return column if shares is None else shares
+
+
+def read_table(table: RawTable, given: ColumnMap, *, truth: str | None) -> Reading:
+    """Which column plays which part."""
+    if table.columns or table.matrices:
+        check_lengths({**table.columns, **table.matrices}, table.origin)
+    return _Decision(table, given, truth).reading()
+
+
+class _Decision:
+    """The parts one after the other; what is taken is not free any more."""
+
+    def __init__(self, table: RawTable, given: ColumnMap, truth: str | None) -> None:
+        self.table, self.columns, self.origin = table, table.columns, table.origin
+        self.asked = given.get("probabilities")
+        mapped = {role: name for role, name in given.items() if role != "probabilities"}
+        self.chosen, self.scale = given_columns(mapped, list(self.columns), origin=self.origin)
+        self.given = frozenset(self.chosen)
+        self.truth = truth
+        self.likely: dict[str, str] = {}
+        self.notes = list(table.notes)
+        self.labels: str | None = None
+
+    def column(self, role: str) -> Column | None:
+        """The column that plays a part, where there is one."""
+        name = self.chosen.get(role)
+        return None if name is None else self.columns[name]
+
+    @property
+    def free(self) -> list[str]:
+        used = {*self.chosen.values(), *self.likely}
+        return [name for name in self.columns if name not in used]
+
+    def reading(self) -> Reading:
+        self._by_name()
+        self._place_truth()
+        self._guess_prediction()
+        self._find_probabilities()
+        self._guess_confidence()
+        self._guess_id()
+        self._notice_labels()
+        left = [name for name in self.table.matrices if name not in self.likely]
+        self.notes += [f"'{name}' is left out: one value per item is read" for name in left]
+        return Reading(self.table, self.chosen, self.likely, self.scale, self.labels, tuple(self.notes), self.given)
+
+    def _by_name(self) -> None:
+        """The first recognised name that is still free."""
+        sure = surely_probabilities(self.columns)
+        lowered = {name.strip().lower(): name for name in reversed(list(self.columns)) if name not in sure}
+        for role, candidates in RECOGNISED.items():
+            if role in self.chosen or role == "probabilities":
+                continue
+            there = [lowered[one] for one in candidates if one in lowered and lowered[one] in self.free]
+            if role == "id":
+                there = [one for one in there if one.strip().lower() in OWN or guessing.is_unique(self.columns[one])]
+            if there and there[0] != self._asked_truth():
+                self.chosen[role] = there[0]
+
+    def _asked_truth(self) -> str | None:
+        return None if self.truth in (None, NONE) else closest(str(self.truth), self.columns, origin=self.origin)
+
+    def _place_truth(self) -> None:
+        """The truth where its values belong, and a note where it is only known for some items.
+
+        A column of Pass and Fail is an outcome; an ``outcome`` column of other values is a target.
+        """
+        asked = self._asked_truth()
+        found = {role: self.chosen.pop(role) for role in ("target", "outcome") if role in self.chosen}
+        if asked is not None:
+            self.chosen = {role: name for role, name in self.chosen.items() if name != asked}
+            named = asked.strip().lower() in RECOGNISED["outcome"] or found.get("outcome") == asked
+            self.chosen["outcome" if self._is_outcome(asked, named=named) else "target"] = asked
+            return
+        for role, name in found.items():
+            if self.truth == NONE or name is None:
+                continue
+            if role not in self.given and (gaps := int(missing(self.columns[name]).sum())):
+                self.notes.append(f"'{name}' is missing for {gaps:,} items: the truth counts as unknown")
+                continue
+            self.chosen.setdefault("outcome" if self._is_outcome(name, named=role == "outcome") else "target", name)
+
+    def _is_outcome(self, name: str, *, named: bool) -> bool:
+        return is_outcome(self.columns[name], named=named, prediction=self.column("prediction"))
+
+    def _guess_prediction(self) -> None:
+        if "prediction" in self.chosen or surely_probabilities(self.free):
+            return
+        found = [name for name in self.free if guessing.names_prediction(name)]
+        words = [name for name in found if is_text(self.columns[name])]
+        picked = found if len(found) == 1 else words
+        if len(picked) == 1:
+            self.chosen["prediction"] = picked[0]
+        elif found:
+            raise self.origin.error(
+                "which column is the prediction: " + " or ".join(f"'{name}'" for name in found) + "?",
+                rule="one column says what the model said",
+                hint=f"--column {shlex.quote(f'prediction={found[0]}')}",
+            )
+
+    def _find_probabilities(self) -> None:
+        if self.asked is not None:
+            self.likely = {} if self.asked == NONE else self._asked_probabilities(self.asked)
+            return
+        self.likely = surely_probabilities(self.free)
+        if not self.likely and self.table.matrices:
+            wanted = RECOGNISED["probabilities"]
+            known = [name for name in self.table.matrices if name.strip().lower() in wanted]
+            alone = [name for name in self.table.matrices if guessing.names_confidence(name) > 1]
+            self.likely = dict.fromkeys((known or alone)[:1], "")
+        if not self.likely:
+            self.likely = self._fitting_names() or self._named_as_classes() or self._shares()
+
+    def _asked_probabilities(self, asked: str) -> dict[str, str]:
+        if asked in self.table.matrices:
+            return {asked: ""}
+        parts = [part.strip() for part in asked.split(",")]
+        if len(parts) > 1 and all(part in self.columns for part in parts):
+            found = likely_probabilities(parts)
+            return found[0] if found and len(found[0]) == len(parts) else {part: part for part in parts}
+        found_by_prefix = surely_probabilities(self.columns, asked)
+        if not found_by_prefix:
+            raise self.origin.error(
+                f"no columns '{asked}_<class>'",
+                rule="columns: " + ", ".join(self.columns),
+                hint="the part that the names of all probability columns begin with, or these columns between commas",
+            )
+        return found_by_prefix
+
+    def _fitting_names(self) -> dict[str, str]:
+        """Columns such as ``p_cat`` and ``cat_score`` that hold shares, or logits, of the predicted classes."""
+        for found in likely_probabilities(self.free):
+            if not all(guessing.is_numbers(self.columns[name]) for name in found):
+                continue
+            logits = all(guessing.words_of(name) & {"logit", "logits"} for name in found)
+            if (logits or guessing.sums(self.columns, list(found)) is not None) and self._are_classes(found.values()):
+                return found
+        return {}
+
+    def _are_classes(self, names: Any) -> bool:
+        said = self.column("prediction")
+        return said is None or set(guessing.distinct(said)) <= set(names)
+
+    def _named_as_classes(self) -> dict[str, str]:
+        """Columns that are named as the values of another one: those are the classes, this is the prediction."""
+        chosen = self.chosen.get("prediction")
+        numeric = [name for name in self.free if guessing.is_numbers(self.columns[name])]
+        holders = [chosen] if chosen else [name for name in self.free if name not in numeric]
+        for holder in holders:
+            classes = {one.lower(): one for one in guessing.distinct(self.columns[holder])}
+            found = [name for name in numeric if name.strip().lower() in classes]
+            found = self._whole_block(found)
+            if len(found) < 2 or not set(classes) <= {name.strip().lower() for name in found}:
+                continue
+            likely = {name: classes.get(name.strip().lower(), name) for name in found}
+            if chosen or self._is_largest(holder, likely):
+                self.chosen["prediction"] = holder
+                if not chosen:
+                    self.notes.append(f"'{holder}' always names the largest of {', '.join(likely)}: the prediction")
+            return likely
+        return {}
+
+    def _whole_block(self, found: Sequence[str]) -> list[str]:
+        """The columns, with those beside them where only together they sum to 1: classes that are never predicted."""
+        if len(found) < 1 or guessing.sums(self.columns, list(found)) is not None:
+            return list(found)
+        for block in guessing.blocks(self.columns, self.free):
+            if set(found) <= set(block) and guessing.sums(self.columns, block) is not None:
+                return block
+        return []
+
+    def _is_largest(self, holder: str, likely: Mapping[str, str]) -> bool:
+        matrix = np.column_stack([self.columns[name] for name in likely])
+        classes = list(likely.values())
+        said = self.columns[holder].to_pylist()
+        largest = [classes[at] for at in matrix.argmax(axis=1)]
+        return float(np.mean([one == other for one, other in zip(said, largest, strict=True)])) > 0.999
+
+    def _shares(self) -> dict[str, str]:
+        """Columns side by side that sum to 1, where nothing says what was predicted: what ``predict_proba`` gives."""
+        if "prediction" in self.chosen or "outcome" in self.chosen:
+            return {}
+        found = guessing.shares_block(self.columns, [name for name in self.free if name != self.table.rows])
+        if found:
+            shown = ", ".join(found[:4]) + (", ..." if len(found) > 4 else "")
+            self.notes.append(f"the columns {shown} sum to 1: probabilities; the largest is the prediction")
+        return {name: name for name in found}
+
+    def _guess_confidence(self) -> None:
+        if "confidence" in self.chosen or self.likely:
+            return
+        rank = {name: guessing.names_confidence(name) for name in self.free}
+        found = [name for name in self.free if rank[name] and self._fits(name, outright=rank[name] == 3)]
+        best = [name for name in found if rank[name] == max(rank[one] for one in found)]
+        if len(best) == 1:
+            self.chosen["confidence"] = best[0]
+        elif best:
+            self.notes.append(
+                f"{' or '.join(repr(name) for name in best)} may be the confidence; neither is used: "
+                f"--column {shlex.quote(f'confidence={best[0]}')}"
+            )
+
+    def _fits(self, name: str, *, outright: bool) -> bool:
+        column = as_confidence(self.columns[name])
+        if not guessing.is_numbers(column):
+            return False
+        there = np.asarray(column, dtype=np.float64)
+        there = there[np.isfinite(there)]
+        return bool(len(there)) and (outright or fits(there) or bool(guessing.words_of(name) & {"logit", "logits"}))
+
+    def _guess_id(self) -> None:
+        if "id" not in self.chosen:
+            found = guessing.find_id(self.columns, self.free, self.table.rows)
+            if found is not None:
+                self.chosen["id"] = found
+
+    def _notice_labels(self) -> None:
+        """A column that looks like the right answer is named, and left alone."""
+        if any(self.chosen.get(role) is not None for role in ("target", "outcome")) or self.truth is not None:
+            return
+        said = self.column("prediction")
+        classes = set(self.likely.values()) if said is None else set(guessing.distinct(said))
+        for name in self.free:
+            values = set(guessing.distinct(self.columns[name]))
+            close = len(classes) > 1 and values and len(values & classes) >= 0.8 * len(values)
+            named = guessing.names_truth(name) and (close or not classes or self._are_numbers(name))
+            if name != self.table.rows and (named or (len(values) > 1 and values == classes)):
+                self.labels = name
+                return
+
+    def _are_numbers(self, name: str) -> bool:
+        """Whether the predictions are no classes but numbers, as these are."""
+        said = self.column("prediction")
+        fractions = isinstance(said, np.ndarray) and said.dtype.kind == "f" and not np.all(whole(said))
+        return bool(fractions) and guessing.is_numbers(self.columns[name])

@@ -1,0 +1,405 @@
+"""Files as other tools export them: read right without an option, or after one question that its hint answers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fieldcheck import sources
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.pool import Pool
+
+N = 60
+ANIMALS = ("cat", "dog", "horse")
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def animals(seed: int = 1) -> list[str]:
+    return [ANIMALS[code] for code in np.random.default_rng(seed).integers(0, 3, N)]
+
+
+def shares() -> np.ndarray[Any, Any]:
+    found = rng().dirichlet([0.4, 0.4, 0.4], N)
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def frame() -> pd.DataFrame:
+    confidence = shares().max(axis=1)
+    return pd.DataFrame(
+        {"review_id": np.arange(N) + 500, "Predicted Label": animals(), "score": confidence, "region": list("NS") * 30}
+    )
+
+
+def read(path: Path, **options: Any) -> Pool:
+    return sources.load(path, **options)
+
+
+def roles(pool: Pool) -> dict[str, str]:
+    return {role: name for role, name in pool.origin.columns.items() if name}
+
+
+def question(path: Path) -> PoolError:
+    with pytest.raises(PoolError) as error:
+        read(path)
+    return error.value
+
+
+def answered(path: Path) -> Pool:
+    """The pool as it is read once the first option that the question prints is given."""
+    words = shlex.split(question(path).hint.replace(",", " "))
+    role, _, name = words[words.index("--column") + 1].partition("=")
+    return read(path, columns={role: name})
+
+
+def text(path: Path, lines: Sequence[str], encoding: str = "utf-8", end: str = "\n") -> Path:
+    path.write_bytes((end.join(lines) + end).encode(encoding))
+    return path
+
+
+class TestTheTen:
+    def test_pandas_with_its_index(self, tmp_path: Path) -> None:
+        frame().drop(columns="review_id").to_csv(tmp_path / "a.csv")
+        pool = read(tmp_path / "a.csv")
+        assert pool.ids.tolist() == list(range(N))
+        assert pool.classes == ANIMALS
+        np.testing.assert_allclose(pool.confidence, shares().max(axis=1))
+        frame().to_csv(tmp_path / "b.csv")
+        other = read(tmp_path / "b.csv")
+        assert roles(other)["id"] == "review_id"
+        assert list(other.columns) == ["region"]
+
+    def test_r_row_names_and_na(self, tmp_path: Path) -> None:
+        body = [f'"{at + 1}","case {at}","{one}",0.{at + 10},NA' for at, one in enumerate(animals())]
+        pool = read(text(tmp_path / "r.csv", ['"","case.id","yhat","conf","note"', *body]))
+        assert pool.id_of(3) == "case 3"
+        assert pool.confidence is not None
+        assert pool.confidence[0] == 0.10
+        assert np.isnan(pool.column("note")).all()
+        short = read(text(tmp_path / "w.csv", ['"case.id","yhat","conf","note"', *body]))
+        assert short.digest() == pool.digest()
+
+    def test_excel_in_german_as_text(self, tmp_path: Path) -> None:
+        body = [f"{at:04d};{one};{40 + at},{at % 10};1.234,5" for at, one in enumerate(animals())]
+        lines = ["Kunde Nr.;Vorhersage;Konfidenz;Umsatz", *body, ";;;", ";;;"]
+        pool = read(text(tmp_path / "export.csv", lines, "utf-8-sig", "\r\n"))
+        assert (len(pool), pool.id_of(7)) == (N, "0007")
+        assert pool.confidence is not None
+        assert pool.confidence[1] == pytest.approx(0.411)
+        assert pool.column("Umsatz")[0] == 1234.5
+        assert any("percent" in note for note in pool.notes)
+        assert any("2 empty rows" in note for note in pool.notes)
+
+    def test_excel_in_german_as_a_workbook(self, tmp_path: Path) -> None:
+        openpyxl = pytest.importorskip("openpyxl")
+        pytest.importorskip("python_calamine")
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.title = "Tabelle1"
+        for row in (["Auswertung Mai"], [], ["Kunde Nr.", "Vorhersage", "Konfidenz", None]):
+            sheet.append(row)
+        for at, one in enumerate(animals()):
+            sheet.append([1000 + at, one, f"0,{at + 10}", None])
+        book.create_sheet("Notizen")
+        book.save(tmp_path / "export.xlsx")
+        pool = read(tmp_path / "export.xlsx")
+        assert (len(pool), pool.id_of(0)) == (N, "1000")
+        assert pool.confidence is not None
+        assert pool.confidence[:2].tolist() == [0.10, 0.11]
+        form = sources.read(tmp_path / "export.xlsx").table.form
+        assert "Tabelle1" in form
+        assert "Notizen" in form
+        assert "decimal commas" in form
+
+    @pytest.mark.parametrize("extra", [{}, {"_type": "table", "ncols": 4, "nrows": N}])
+    def test_a_json_table_as_mlflow_and_wandb_write_it(self, tmp_path: Path, extra: dict[str, Any]) -> None:
+        found = json.loads(frame().to_json(orient="split", index=False))
+        picture = {"_type": "image-file", "path": "media/images/1.png", "sha256": "0"}
+        found["columns"].append("image")
+        found["data"] = [[*row, picture] for row in found["data"]]
+        (tmp_path / "table.json").write_text(json.dumps({**extra, **found}))
+        pool = read(tmp_path / "table.json")
+        assert roles(pool)["id"] == "review_id"
+        assert pool.classes == ANIMALS
+        assert pool.column("image").to_pylist()[0] == "media/images/1.png"
+
+    @pytest.mark.parametrize("names", [ANIMALS, ("0", "1", "2")])
+    @pytest.mark.parametrize("index", [True, False])
+    def test_predict_proba_of_scikit_learn(self, tmp_path: Path, names: Sequence[str], index: bool) -> None:
+        pd.DataFrame(shares(), columns=list(names)).to_csv(tmp_path / "p.csv", index=index)
+        pool = read(tmp_path / "p.csv")
+        assert pool.classes == tuple(names)
+        assert pool.predictions.tolist() == shares().argmax(axis=1).tolist()
+        np.testing.assert_allclose(pool.confidence, shares().max(axis=1))
+        assert any("the largest is the prediction" in note for note in pool.notes)
+
+    def test_columns_named_as_the_classes(self, tmp_path: Path) -> None:
+        table = pd.DataFrame(shares() * 100, columns=["Cat", "Dog", "Horse"])
+        table.insert(0, "doc", [f"d{at}" for at in range(N)])
+        table["animal"] = [ANIMALS[code] for code in shares().argmax(axis=1)]
+        table["checked"] = animals()
+        table.to_csv(tmp_path / "c.csv", index=False)
+        pool = read(tmp_path / "c.csv")
+        assert roles(pool)["prediction"] == "animal"
+        assert roles(pool)["id"] == "doc"
+        assert pool.probabilities is not None
+        np.testing.assert_allclose(pool.probabilities, shares(), atol=1e-6)
+        assert not pool.truth_known
+        assert sources.read(tmp_path / "c.csv").labels == "checked"
+
+    def test_hugging_face_datasets_as_parquet(self, tmp_path: Path) -> None:
+        datasets = pytest.importorskip("datasets")
+        codes = [ANIMALS.index(one) for one in animals()]
+        data = {"text": [f"words {at}" for at in range(N)], "label": codes, "pred": codes[::-1], "score": [0.75] * N}
+        found = datasets.Dataset.from_dict(data).cast_column("label", datasets.ClassLabel(names=list(ANIMALS)))
+        found.to_parquet(str(tmp_path / "hf.parquet"))
+        pool = read(tmp_path / "hf.parquet")
+        assert pool.classes == ANIMALS
+        assert pool.truth_known
+        assert pool.failed.tolist() == [one != other for one, other in zip(codes, codes[::-1], strict=True)]
+
+    def test_a_label_studio_export(self, tmp_path: Path) -> None:
+        def result(one: str) -> list[dict[str, Any]]:
+            return [{"from_name": "label", "to_name": "text", "type": "choices", "value": {"choices": [one]}}]
+
+        tasks = [
+            {
+                "id": 900 + at,
+                "data": {"text": f"words {at}"},
+                "annotations": [{"id": at, "completed_by": 1, "result": result(one), "lead_time": 3.2}],
+                "predictions": [{"model_version": "v3", "score": 0.5 + at / 200, "result": result(said)}],
+            }
+            for at, (one, said) in enumerate(zip(animals(1), animals(2), strict=True))
+        ]
+        (tmp_path / "project.json").write_text(json.dumps(tasks))
+        pool = read(tmp_path / "project.json")
+        assert pool.id_of(0) == "900"
+        assert pool.classes == ANIMALS
+        assert pool.truth_known
+        assert pool.confidence is not None
+        assert pool.confidence[-1] == pytest.approx(0.795)
+        assert pool.column("text").to_pylist()[1] == "words 1"
+
+    def test_copy_of_postgresql(self, tmp_path: Path) -> None:
+        body = [f"{at}.0\t{one}\t0.{at + 10}\t\\N" for at, one in enumerate(animals())]
+        for suffix in (".csv", ".txt", ".tsv"):
+            pool = read(text(tmp_path / f"dump{suffix}", ["id\tprediction\tconfidence\tremark", *body]))
+            assert pool.ids.tolist() == list(range(N))
+            assert np.isnan(pool.column("remark")).all()
+        with pytest.raises(PoolError, match="add a first line"):
+            read(text(tmp_path / "bare.csv", body))
+
+    def test_json_lines(self, tmp_path: Path) -> None:
+        records = frame().to_dict("records")
+        lines = [
+            json.dumps({**one, "probs": dict(zip(ANIMALS, row, strict=True))})
+            for one, row in zip(records, shares().tolist(), strict=True)
+        ]
+        pool = read(text(tmp_path / "a.jsonl", lines))
+        assert pool.probabilities is not None
+        assert pool.classes == ANIMALS
+        with gzip.open(tmp_path / "b.jsonl.gz", "wt") as file:
+            file.write("\n".join(lines))
+        assert read(tmp_path / "b.jsonl.gz").digest() == pool.digest()
+
+
+class TestInMemory:
+    def test_all_of_them_are_the_same_pool(self) -> None:
+        polars = pytest.importorskip("polars")
+        table = frame()
+        found = [
+            sources.load(one)
+            for one in (
+                table,
+                table.set_index("review_id"),
+                pa.Table.from_pandas(table),
+                polars.from_arrow(pa.Table.from_pandas(table)),
+                {name: table[name].to_numpy() for name in table},
+                {name: table[name].to_list() for name in table},
+                table.to_dict("records"),
+            )
+        ]
+        assert len({pool.digest({"c": pool.confidence}) for pool in found}) == 1
+
+    def test_a_matrix_in_a_dict(self) -> None:
+        pool = sources.load({"id": range(N), "y_proba": shares()})
+        assert pool.probabilities is not None
+        assert pool.probabilities.shape == (N, 3)
+
+    def test_what_is_no_table(self) -> None:
+        with pytest.raises(PoolError, match="list of dicts"):
+            sources.load(3)
+
+
+def binary(tmp_path: Path, values: Sequence[float], said: Sequence[Any], name: str) -> Path:
+    pd.DataFrame({"id": range(len(said)), "pred": said, name: values}).to_csv(tmp_path / "b.csv", index=False)
+    return tmp_path / "b.csv"
+
+
+class TestConfidence:
+    def test_percent_signs(self, tmp_path: Path) -> None:
+        pool = read(text(tmp_path / "a.csv", ["id,pred,certainty", "1,a,61.7%", "2,b,99.9 %"]))
+        assert pool.confidence.tolist() == pytest.approx([0.617, 0.999])  # type: ignore[union-attr]
+
+    def test_probability_of_class_one(self, tmp_path: Path) -> None:
+        p = rng().beta(0.5, 2, N)
+        pool = read(binary(tmp_path, p, (p > 0.3).astype(int), "score"))  # type: ignore[arg-type]
+        np.testing.assert_allclose(pool.confidence, np.where(p > 0.3, p, 1 - p))
+        assert "the probability of '1'" in " ".join(pool.notes)
+        assert pool.origin.settings["confidence"] == "score:1"
+        again = read(tmp_path / "b.csv", columns=pool.origin.settings)
+        np.testing.assert_array_equal(again.confidence, pool.confidence)
+
+    def test_asked_where_it_could_be_either(self, tmp_path: Path) -> None:
+        p = rng().uniform(0, 1, N)
+        path = binary(tmp_path, p, rng().integers(0, 2, N), "score")  # type: ignore[arg-type]
+        assert "the probability of '1'?" in question(path).problem
+        assert answered(path).origin.scale == "1"
+        assert read(path, columns={"confidence": "score:share"}).confidence.tolist() == pytest.approx(p.tolist())  # type: ignore[union-attr]
+
+    def test_logits(self, tmp_path: Path) -> None:
+        z = rng().normal(0, 4, N)
+        pool = read(binary(tmp_path, z, np.where(z > 0, "spam", "ham"), "logit"))  # type: ignore[arg-type]
+        np.testing.assert_allclose(pool.confidence, 1 / (1 + np.exp(-np.abs(z))))
+        assert "logit" in " ".join(pool.notes)
+
+    def test_logits_of_all_classes(self, tmp_path: Path) -> None:
+        z = rng().normal(0, 4, (N, 3))
+        table = pd.DataFrame(z, columns=[f"logit_{name}" for name in ANIMALS])
+        table.to_csv(tmp_path / "z.csv")
+        pool = read(tmp_path / "z.csv")
+        assert pool.predictions.tolist() == z.argmax(axis=1).tolist()
+        assert "softmax" in " ".join(pool.notes)
+
+    def test_what_is_no_confidence_is_not_taken_for_one(self, tmp_path: Path) -> None:
+        table = frame().rename(columns={"score": "credit_score"})
+        table["credit_score"] = rng().integers(300, 850, N)
+        table.to_csv(tmp_path / "a.csv", index=False)
+        assert read(tmp_path / "a.csv").confidence is None
+        table.rename(columns={"credit_score": "confidence"}).to_csv(tmp_path / "b.csv", index=False)
+        assert "confidence=none" in question(tmp_path / "b.csv").hint
+        assert answered(tmp_path / "b.csv").confidence is None
+
+    def test_max_logits_are_not_percent(self, tmp_path: Path) -> None:
+        table = frame()
+        table["confidence"] = rng().uniform(2, 15, N)
+        table.drop(columns="score").to_csv(tmp_path / "a.csv", index=False)
+        assert "no confidence" in question(tmp_path / "a.csv").problem
+
+
+class TestOthers:
+    def test_utf_16_from_excel(self, tmp_path: Path) -> None:
+        frame().to_csv(tmp_path / "u.csv", sep="\t", index=False, encoding="utf-16")
+        assert "UTF-16" in sources.read(tmp_path / "u.csv").table.form
+        assert read(tmp_path / "u.csv").classes == ANIMALS
+
+    def test_windows_says_which_encoding(self, tmp_path: Path) -> None:
+        path = text(tmp_path / "w.csv", ["id;Vorhersage", "1;Käfer"], "cp1252", "\r\n")
+        assert "--encoding cp1252" in question(path).hint
+        assert read(path, encoding="cp1252").classes == ("Käfer",)
+
+    def test_lines_above_the_header(self, tmp_path: Path) -> None:
+        lines = ["# exported by tool, 2024", "Report for May", "id,pred,conf", "1,a,0.5", "2,b,0.75", "3,b,nan"]
+        error = question(text(tmp_path / "a.csv", lines))
+        assert "row 3, line 6" in error.problem
+        pool = read(text(tmp_path / "a.csv", lines[:-1]))
+        assert pool.ids.tolist() == [1, 2]
+        assert "2 lines above" in sources.read(tmp_path / "a.csv").table.form
+
+    def test_compressed(self, tmp_path: Path) -> None:
+        frame().to_csv(tmp_path / "a.csv.gz", index=False)
+        pool = read(tmp_path / "a.csv.gz")
+        assert (pool.name, len(pool)) == ("a", N)
+        (tmp_path / "b.csv.gz").write_bytes((tmp_path / "a.csv.gz").read_bytes()[:-30])
+        assert "b.csv.gz" in question(tmp_path / "b.csv.gz").problem
+
+    def test_ids_that_repeat(self, tmp_path: Path) -> None:
+        table = frame().rename(columns={"review_id": "customer_id"})
+        table["customer_id"] //= 2
+        table.to_csv(tmp_path / "a.csv", index=False)
+        pool = read(tmp_path / "a.csv")
+        assert "id" not in roles(pool)
+        assert "numbered" in " ".join(pool.notes)
+
+    def test_whole_floats_and_truth_values_as_predictions(self, tmp_path: Path) -> None:
+        assert read(text(tmp_path / "a.csv", ["id,pred", "1,3.0", "2,4.0"])).classes == ("3", "4")
+        assert read(text(tmp_path / "b.csv", ["id,pred", "1,TRUE", "2,FALSE"])).classes == ("false", "true")
+
+    def test_several_labels_at_once(self, tmp_path: Path) -> None:
+        lines = [json.dumps({"id": at, "prediction": ["a", "b"][: at + 1]}) for at in range(3)]
+        assert "several classes at once" in question(text(tmp_path / "m.jsonl", lines)).problem
+        assert "several classes" in question(text(tmp_path / "m.csv", ["id,pred", "1,\"['a', 'b']\""])).problem
+
+    def test_the_pipeline_of_hugging_face(self, tmp_path: Path) -> None:
+        records = [{"text": f"t {at}", "label": one, "score": 0.75} for at, one in enumerate(animals())]
+        path = tmp_path / "out.json"
+        path.write_text(json.dumps(records))
+        assert "is it 'label'?" in question(path).problem
+        assert answered(path).classes == ANIMALS
+
+    def test_y_true_y_pred_y_prob(self, tmp_path: Path) -> None:
+        p = rng().uniform(0, 1, N)
+        table = pd.DataFrame({"y_true": rng().integers(0, 2, N), "y_pred": (p > 0.5) * 1, "y_prob": p})
+        table.to_csv(tmp_path / "y.csv", index=False)
+        pool = read(tmp_path / "y.csv")
+        np.testing.assert_allclose(pool.confidence, np.maximum(p, 1 - p))
+        assert pool.truth_known
+
+    def test_proba_0_and_proba_1(self, tmp_path: Path) -> None:
+        p = rng().uniform(0, 1, N)
+        table = pd.DataFrame({"proba_0": 1 - p, "proba_1": p, "gold": rng().integers(0, 2, N)})
+        table.to_csv(tmp_path / "y.csv", index=False)
+        assert read(tmp_path / "y.csv").predictions.tolist() == (p > 0.5).astype(int).tolist()
+        assert sources.read(tmp_path / "y.csv").labels == "gold"
+
+    def test_two_columns_that_may_be_the_prediction(self, tmp_path: Path) -> None:
+        path = text(tmp_path / "a.csv", ["id,predicted_a,predicted_b", "1,x,y", "2,x,x"])
+        assert "which column" in question(path).problem
+        assert answered(path).classes == ("x",)
+
+    def test_lists_of_probabilities_in_parquet(self, tmp_path: Path) -> None:
+        table = pa.table({"id": range(N), "probabilities": shares().tolist(), "pred": animals()})
+        pq.write_table(table, tmp_path / "a.parquet")
+        assert read(tmp_path / "a.parquet").probabilities is not None
+
+    def test_kinds_mixed_in_a_column(self, tmp_path: Path) -> None:
+        lines = [json.dumps({"id": at, "pred": at if at % 2 else f"c{at}"}) for at in range(4)]
+        pool = read(text(tmp_path / "a.jsonl", lines))
+        assert pool.classes == ("1", "3", "c0", "c2")
+        assert "numbers and text" in " ".join(pool.notes)
+
+    @pytest.mark.parametrize("bad", ["[]", "{}", "3", "[1, 2]", "{", '{"a": [1], "b": [1, 2]}', "\0"])
+    def test_json_that_is_no_table(self, tmp_path: Path, bad: str) -> None:
+        question(text(tmp_path / "a.json", [bad]))
+
+    def test_a_workbook_without_the_package_or_that_is_none(self, tmp_path: Path) -> None:
+        (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04 not one")
+        assert re.search(r"a\.xlsx", question(tmp_path / "a.xlsx").problem)
+
+
+def test_what_was_decided_is_what_is_read_again(tmp_path: Path) -> None:
+    """A campaign keeps the decisions: a later version must not guess anew."""
+    table = pd.DataFrame(shares(), columns=list(ANIMALS))
+    table.insert(0, "doc", [f"d{at}" for at in range(N)])
+    table.to_csv(tmp_path / "c.csv", index=False)
+    pool = read(tmp_path / "c.csv")
+    assert pool.origin.settings == {
+        "id": "doc",
+        "prediction": "none",
+        "confidence": "none",
+        "probabilities": "cat,dog,horse",
+    }
+    assert read(tmp_path / "c.csv", columns=pool.origin.settings).digest() == pool.digest()
