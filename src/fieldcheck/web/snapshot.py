@@ -138,9 +138,7 @@ def _estimate(campaign: Campaign, state: State) -> tuple[Estimate | Comparison |
         found = campaign.view.estimate(state=state)
         if isinstance(found, Comparison):
             return found, ""
-        return (
-            (found.as_metric(metric_of(campaign)), "") if found.labels >= FIRST else (None, _too_few(campaign))
-        )
+        return (found.as_metric(metric_of(campaign)), "") if found.labels >= FIRST else (None, _too_few(campaign))
     except LabelError as error:
         return None, _too_few(campaign) if campaign.progress().labelled < FIRST else f"{error.problem}: {error.rule}"
     except StoreError:
