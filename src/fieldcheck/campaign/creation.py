@@ -26,12 +26,18 @@ from fieldcheck.core.sample import Sample
 
 
 def campaign_design(
-    design: Design | str, auxiliary: str | None, *, objective: str | None, budget: int | None
+    design: Design | str, auxiliary: str | None, *, objective: str | None, budget: int | None, train: float = 0.0
 ) -> Design:
-    """The technique of a campaign: with its objective, and open-ended where there is no budget."""
+    """The technique of a campaign: with its objective, and open-ended where there is no budget.
+
+    train
+        Share of the labels to train with: where the technique can, it draws those first.
+    """
     chosen = sampling.build_design(design, auxiliary)
     if objective is not None:
         chosen = _with_objective(chosen, objective)
+    if train and hasattr(chosen, "train"):
+        chosen = replace(chosen, train=train)  # type: ignore[type-var]
     return _without_budget(chosen) if budget is None else chosen
 
 
@@ -65,6 +71,7 @@ class Asked:
     objective: str | None
     activations: npt.NDArray[Any] | None
     reading: Mapping[str, Any]
+    trained_on: Sequence[str] = ()
 
 
 def asked_first(
@@ -79,6 +86,7 @@ def asked_first(
         design=spec(design),
         auxiliary=auxiliary_of(design),
         objective=str(getattr(design, "objective", "")),
+        population=len(question.pool),
         classes=classes,
         pool_digest=question.digest(),
         question=question.name,
@@ -89,7 +97,12 @@ def asked_first(
 
 def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -> tuple[Question, tuple[Other, ...]]:
     if not (asked.against or asked.reuse):
-        design = campaign_design(asked.design, asked.auxiliary, objective=asked.objective, budget=settings.budget)
+        design = campaign_design(
+            *(asked.design, asked.auxiliary),
+            objective=asked.objective,
+            budget=settings.budget,
+            train=settings.train_share,
+        )
         pool.check_budget(settings.most)
         return AccuracyQuestion(pool, design, settings, asked.activations), ()
     _check_alone(asked)
@@ -98,10 +111,24 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         others = tuple(Other(place_of(one.origin.file, file), columns=dict(one.origin.settings)) for one in rivals)
         return ComparisonQuestion.of(settings, (pool, *rivals)), others
     place = asked.reuse or ""
-    reuse.require_unseen(asked.labels_unseen)
-    old, evidence, number = earlier(place)
-    other = Other(address=str(place), number=number) if is_address(place) else Other(place_of(place, file), "", number)
-    return ReuseQuestion.of(old, evidence, pool, budget=settings.budget, seed=settings.seed), (other,)
+    old = earlier(place)
+    trained = bool(old.exported) and not asked.labels_unseen
+    if not trained:
+        _refuse_training(asked)
+        reuse.require_unseen(asked.labels_unseen)
+    ids = tuple(dict.fromkeys((*old.exported, *asked.trained_on))) if trained else ()
+    where = {"address": str(place)} if is_address(place) else {"place": place_of(place, file)}
+    other = Other(**where, number=old.number, trained=trained, trained_on=ids)
+    return ReuseQuestion.of(old.labels, pool, settings, other), (other,)
+
+
+def _refuse_training(asked: Asked) -> None:
+    if asked.trained_on:
+        raise CampaignError(
+            "items to train with, where none were exported",
+            rule="what was trained on is known from the export of the earlier campaign, and from further files",
+            hint="fieldcheck start POOL --train-share 0.5, label, fieldcheck export CAMPAIGN --for-training FOLDER",
+        )
 
 
 def _check_alone(asked: Asked) -> None:

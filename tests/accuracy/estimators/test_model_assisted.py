@@ -274,7 +274,7 @@ def accurate_pool(*, blind: float) -> tuple[Frame, np.ndarray]:
 @cache
 def estimates(blind: float) -> tuple[list[MeanLoss], float]:
     frame, losses = accurate_pool(blind=blind)
-    drawn = (Waves().draw(frame, losses, budget=100, seed=seed) for seed in range(400))
+    drawn = (Waves(objective="estimate").draw(frame, losses, budget=100, seed=seed) for seed in range(400))
     return [estimators.estimate(with_losses(sample, losses)) for sample in drawn], float(losses.mean())
 
 
