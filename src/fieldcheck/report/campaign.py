@@ -56,6 +56,7 @@ def campaign_page(
     level: float = 0.95,
     by: Sequence[str] | None = None,
     requirement: Requirement | None = None,
+    more: Sequence[Section] = (),
 ) -> str:
     """The report of a campaign, at any moment of it.
 
@@ -63,6 +64,8 @@ def campaign_page(
         Columns to cut the pool by; None: by prediction, where there are few classes.
     requirement
         A requirement to hold the campaign against, as ``check`` does.
+    more
+        Further sections, before the one that says how to check it.
     """
     progress = campaign.progress()
     try:
@@ -85,6 +88,7 @@ def campaign_page(
             *_parts(campaign, by, level=level),
             *_unanswered(campaign, level=level),
             *_people(progress),
+            *more,
             _again(campaign, estimate),
         ],
         facts=facts_of(shown) | _origin(campaign),
