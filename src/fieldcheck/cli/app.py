@@ -70,12 +70,13 @@ VERBS = {
     "check": Verb("Decide", "hold a campaign against a requirement; the exit code is the decision"),
     "report": Verb("Decide", "one page with the answer and what it rests on"),
     "failures": Verb("Decide", "the failures found, for the next training round"),
-    "export": Verb("Decide", "the labels with weights, for metrics of your own"),
+    "export": Verb("Decide", "labels with weights, for metrics; or labels to train the next version with"),
     "simulate": Verb("Research", "play a campaign where the truth is known"),
     "bench": Verb("Research", "compare techniques by simulation"),
     "designs": Verb("Research", "the techniques, what each needs, its parameters and paper", reads=False),
     "auxiliary": Verb("Research", "how well each auxiliary variable tells failures from the rest"),
     "recommend": Verb("Research", "which technique to take, from measured results"),
+    "shard": Verb("Research", "a pool as a folder of files, for very many items"),
     "tomography": Verb("Break", "where does the model break? init, run, query, worst, check, report ...", reads=False),
 }
 """In the order of the list."""

@@ -186,6 +186,14 @@ def check_loss(loss: str) -> Loss:
     raise FieldcheckError(f"no loss '{loss}'", rule="squared or absolute", hint="--loss absolute")
 
 
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine", help="Where the work is done: local, processes, processes:workers=4, ray, ray://HOST:PORT."
+    ),
+]
+
+
 def check_outputs(*files: Path | None) -> None:
     """Refuse files that could not be written, before any work is done for them."""
     for path in files:

@@ -25,7 +25,7 @@ def check_pool_format(kind: PoolFormat | type[PoolFormat], example: Path | None 
     """
     made: PoolFormat = made_of(kind)
     check_described(made, PoolFormat, "suffixes")
-    require(all(one.startswith(".") and one == one.lower() for one in made.suffixes), f"{made.name}: {made.suffixes}")
+    require(all(one[0] in "./" and one == one.lower() for one in made.suffixes), f"{made.name}: {made.suffixes}")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, f"pool{made.suffixes[0]}")
         if isinstance(made, WrittenFormat):

@@ -84,12 +84,13 @@ def copy_pictures(campaign: Campaign, items: Iterable[str], folder: Path) -> int
         content = content_at(campaign, name)
         if content.kind == "image":
             suffix = ".png" if content.path is None else content.path.suffix.lower()
-            _write(folder / file_name(name, suffix), content)
+            write_content(folder / file_name(name, suffix), content)
             copied += 1
     return copied
 
 
-def _write(path: Path, content: Content) -> None:
+def write_content(path: Path, content: Content) -> None:
+    """A picture as a file."""
     try:
         path.write_bytes(content.read())
     except OSError as error:
