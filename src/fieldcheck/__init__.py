@@ -2,7 +2,7 @@
 
 >>> import fieldcheck as fc
 >>> pool = fc.load("pool.csv")                                                      # doctest: +SKIP
->>> print(fc.assess(pool, fc.designs.Ssrs("confidence"), budget=200, seed=1))       # doctest: +SKIP
+>>> print(fc.simulate(pool, fc.designs.Ssrs("confidence"), budget=200, seed=1))       # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fieldcheck.accuracy import designs, estimators
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.assessment.planning import plan
 from fieldcheck.accuracy.assessment.sampling import choose as sample
-from fieldcheck.accuracy.assessment.simulate import assess
+from fieldcheck.accuracy.assessment.simulate import simulate
 from fieldcheck.accuracy.comparison.reuse import reuse
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.accuracy.designs.base import Design
@@ -39,7 +39,6 @@ __all__ = [
     "PoolError",
     "Sample",
     "SampleError",
-    "assess",
     "compare",
     "designs",
     "estimate",
@@ -51,6 +50,7 @@ __all__ = [
     "reuse",
     "sample",
     "save",
+    "simulate",
     "tomography",
 ]
 

@@ -41,6 +41,8 @@ MEASURED = {
     "accuracy": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
     "cost": (["cat", "dog", "cat"], ["cat", "cat", "dog"]),
     "detection": ([[[0, 0, 9, 9]], []], [[[0, 0, 9, 9]], [[1, 1, 5, 5]]]),
+    "detection-f1": ([[[0, 0, 9, 9]], []], [[[0, 0, 9, 9]], [[1, 1, 5, 5]]]),
+    "generation": (["a text", "another"], ["a text", "a third"]),
     "error": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),
     "score": (["a text", "another"], [0.25, 1.0]),
     "tolerance": ([0.0, 1.0, 4.0], [0.5, 1.0, 1.0]),

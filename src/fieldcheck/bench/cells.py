@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.simulate import Repetition, simulate
+from fieldcheck.accuracy.assessment.simulate import Repetition, repetition
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
 from fieldcheck.bench.offsets import OffsetBins
@@ -66,7 +66,7 @@ class Workshop:
         bins = self._offset_bins(cell.subject)
         start = time.process_time()
         outcomes = [
-            simulate(field, design, budget=cell.budget, seed=seed, level=self.plan.level) for seed in self._seeds
+            repetition(field, design, budget=cell.budget, seed=seed, level=self.plan.level) for seed in self._seeds
         ]
         seconds = time.process_time() - start
         return CellResult(
@@ -105,7 +105,7 @@ class Workshop:
             return ""
         try:
             budget = min(self.plan.budgets)
-            simulate(self.field(subject), contender.design, budget=budget, seed=0, level=self.plan.level)
+            repetition(self.field(subject), contender.design, budget=budget, seed=0, level=self.plan.level)
         except DesignError as error:
             return error.problem
         return ""

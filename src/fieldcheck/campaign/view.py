@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,10 +14,21 @@ from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
 from fieldcheck.campaign.drawing import drawn_event
-from fieldcheck.campaign.items import Content, content_of
+from fieldcheck.campaign.items import Content, content_of, copies
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
-from fieldcheck.campaign.progress import Failure, Left, Nonresponse, Progress, Tally, left_of, progress_of, reasons_of
+from fieldcheck.campaign.progress import (
+    Annotator,
+    Failure,
+    Left,
+    Nonresponse,
+    Progress,
+    Tally,
+    annotators_of,
+    left_of,
+    progress_of,
+    reasons_of,
+)
 from fieldcheck.campaign.questions import ComparisonQuestion, LabelEvidence, Question, question_of
 from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
@@ -98,8 +109,13 @@ class CampaignView:
 
     def content(self, position: int) -> Content:
         """What there is to see of an item of the pool, without what the design looks at."""
+        return content_of(self.items_folder or "", self.pool, position, hidden=self._hidden)
+
+    @cached_property
+    def _hidden(self) -> frozenset[str]:
+        """Columns, in small letters, that people must not see: what the design looks at, and copies of the model's."""
         used = auxiliary_of(self.question.design).lower().split("+")
-        return content_of(self.items_folder or "", self.pool, position, hidden=used)
+        return copies(self.question.pools).union(used)
 
     def prediction_of(self, position: int) -> str | float | None:
         """What the model said about an item of the pool; None where only outcomes are known."""
@@ -152,32 +168,33 @@ class CampaignView:
         Each budget is looked at once, at an error of its own, so that all claims that a campaign ever makes are wrong
         in at most ``1 - level`` of campaigns; before a budget is spent its look is preliminary.
         """
-        found = too_early(wanted, "")
-        for look, statement in self._looks(level):
-            try:
-                estimate = statement()
-            except LabelError as error:
-                found = too_early(wanted, error.problem).at(look)
-                continue
-            found = decide(only_estimate(estimate), wanted).at(look)
-            if found.word != "undecided":
-                break
-        return found
+        decisions = (self._decided_at(wanted, look, statement) for look, statement in self._looks(level))
+        *_, last = until(decisions, lambda found: found.word != "undecided")
+        return last
+
+    def _decided_at(
+        self, wanted: Requirement, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> Decision:
+        try:
+            return decide(only_estimate(statement()), wanted).at(look)
+        except LabelError as error:
+            return too_early(wanted, error.problem).at(look)
 
     def check_best(self, name: str, *, level: float = 0.95) -> tuple[Decided, str, BudgetLook]:
         """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does."""
-        word: Decided = "undecided"
-        for look, statement in self._looks(level):  # noqa: B007 -- the last one is said
-            try:
-                found = only_comparison(statement(), name)
-            except LabelError as error:
-                sentence = error.problem
-                continue
-            won, sentence = found.best() == name, found.sentence()
-            word = "passed" if won else "failed" if found.beaten(name) else "undecided"
-            if word != "undecided":
-                break
-        return word, sentence, look
+        decisions = (self._best_at(name, look, statement) for look, statement in self._looks(level))
+        *_, last = until(decisions, lambda found: found[0] != "undecided")
+        return last
+
+    def _best_at(
+        self, name: str, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> tuple[Decided, str, BudgetLook]:
+        try:
+            found = only_comparison(statement(), name)
+        except LabelError as error:
+            return "undecided", error.problem, look
+        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
+        return word if look.spent else "undecided", found.sentence(), look
 
     def _looks(self, level: float) -> Iterator[tuple[BudgetLook, Callable[[], Estimate | Comparison]]]:
         """For each budget that it had: the look that belongs to it, and what its labels say at that look's level."""
@@ -238,6 +255,10 @@ class CampaignView:
         first = next((one for one in said if one.label == label), said[0])
         return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
 
+    def annotators(self) -> list[Annotator]:
+        """What each person did: how much, how fast, how often as the others."""
+        return annotators_of(self._log.refresh(), now=self._clock())
+
     def unsettled(self) -> list[str]:
         """Items that wait for the lead's word: people disagree about them, or flagged them."""
         items = self._log.refresh().items.values()
@@ -280,6 +301,14 @@ def _point(found: Estimate | Comparison) -> Point | None:
     if isinstance(found, Comparison):
         return None
     return Point(found.labels, found.value, found.interval.low, found.interval.high, found.failures)
+
+
+def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:
+    """All up to the first that is enough, which is the last."""
+    for one in found:
+        yield one
+        if enough(one):
+            return
 
 
 def only_estimate(found: Estimate | Comparison) -> Estimate:

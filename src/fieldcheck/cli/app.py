@@ -21,7 +21,7 @@ from fieldcheck.cli.inspect import inspect
 from fieldcheck.cli.label import label
 from fieldcheck.cli.next import next_
 from fieldcheck.cli.plan import plan
-from fieldcheck.cli.predict import predict
+from fieldcheck.cli.predict import BareTruth, predict
 from fieldcheck.cli.recommend import recommend
 from fieldcheck.cli.report import report
 from fieldcheck.cli.sample import sample
@@ -51,7 +51,9 @@ for verb in (
     *(bench, recommend, shard),
 ):
     job = verb if verb in (demo, designs) else reads_files(verb)
-    app.command(verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else None)(job)
+    app.command(
+        verb.__name__.rstrip("_"), cls=Check if verb in (check, verify) else BareTruth if verb is predict else None
+    )(job)
 
 
 app.add_typer(tomography)

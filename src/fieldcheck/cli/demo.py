@@ -14,10 +14,10 @@ from fieldcheck import bench as comparison
 from fieldcheck import report, sources
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.assessment.simulate import assess
+from fieldcheck.accuracy.assessment.simulate import simulate
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, say, show_estimate, show_table, tell
+from fieldcheck.cli.show import progress, say, say_lines, show_estimate, show_table, tell
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
@@ -63,8 +63,8 @@ def demo(
     page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
     report.write_text(out / "report.html", page)
     rates = map(words.percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
-    say("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
-    say(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
+    say_lines("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
+    say_lines(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
     say(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
 
 
@@ -76,7 +76,7 @@ def _make_folder(out: Path) -> None:
 
 
 def _campaign(field: DigitsField, design: str, seed: int) -> Estimate:
-    return assess(field.pool, design, budget=BUDGET, seed=seed, activations=field.activations)
+    return simulate(field.pool, design, budget=BUDGET, seed=seed, activations=field.activations)
 
 
 def _comparison(result: comparison.Result) -> Table:

@@ -13,10 +13,13 @@ import numpy.typing as npt
 import typer
 
 from fieldcheck import sources
+from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.cli.show import tell
 from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files.damage import decoding
+from fieldcheck.sources.description import NO_SIGNAL
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, Excel, Parquet, JSON or npz: a row per item.")]
 
@@ -143,6 +146,14 @@ def roles_of(columns: Sequence[str] | None) -> dict[str, str]:
                 f"--column {role}{equals}{name}", rule="--column ROLE=NAME", hint="--column prediction=yhat"
             )
     return {role.strip().lower(): name for role, _, name in pairs}
+
+
+def tell_notes(pool: Pool) -> None:
+    """What to know about how a pool was read; loud where nothing in it tells risky items from safe ones."""
+    for note in pool.notes:
+        tell(f"note: {note}")
+    if not derived.names(pool):
+        tell(f"warning: no confidence column: {NO_SIGNAL}")
 
 
 def is_given(context: typer.Context, name: str) -> bool:

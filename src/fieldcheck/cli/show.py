@@ -33,7 +33,7 @@ PLAIN_EVERY = 10.0
 def show_json(value: Any) -> None:
     """JSON on standard output; numbers that JSON lacks become null."""
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
-    say(re.sub("[\x7f-\U0010ffff]", lambda found: _in_json(found[0]), text))
+    say_lines(re.sub("[\x7f-\U0010ffff]", lambda found: _in_json(found[0]), text))
 
 
 def _in_json(letter: str) -> str:
@@ -41,9 +41,14 @@ def _in_json(letter: str) -> str:
     return letter if words.visible(letter) == letter else f"\\u{ord(letter):04x}"
 
 
-def say(text: object = "", *, end: str = "\n") -> None:
-    """Text on standard output."""
-    print(words.visible(str(text)), end=end)
+def say(text: object = "") -> None:
+    """A line on standard output: line ends in ids and names are shown, too."""
+    print(words.on_one_line(str(text)))
+
+
+def say_lines(text: str, *, end: str = "\n") -> None:
+    """Text on standard output whose line ends are our own."""
+    print(words.visible(text), end=end)
 
 
 def show_file(text: str) -> None:
@@ -91,7 +96,7 @@ def show_statement(found: Estimate | Comparison) -> None:
     if isinstance(found, Estimate):
         show_estimate(found)
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = console_for_lines()
     for line in found.sentence().splitlines():
         console.print(f"[bold]{escape(fitted(console, line))}[/bold]")
     show_facts(console, found.facts())
@@ -109,6 +114,7 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]], *, indent: in
 
 def fitted(console: Console, text: str, *, indent: int = 0) -> str:
     """Text from column ``indent`` on, its lines broken where the terminal ends; elsewhere it stays one line."""
+    text = words.on_one_line(text)  # line ends come from here, none from ids and names
     if not console.is_terminal:
         return text
     room = max(console.width - indent, 20)
@@ -124,12 +130,12 @@ def show_table(table: Table) -> None:
     """A table; without a terminal, cells between tabs."""
     wide = console()
     if not wide.is_terminal:
-        say(table.title)
+        say(words.on_one_line(table.title))
         for row in (table.columns, *table.rows):
-            say("\t".join(cell_text(cell) for cell in row))
+            say_lines("\t".join(cell_text(cell) for cell in row))
         return
     rich = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, title_justify="left", caption_justify="left")
-    rich.title, rich.caption = escape(words.visible(table.title)), escape(words.visible(table.note)) or None
+    rich.title, rich.caption = escape(words.on_one_line(table.title)), escape(words.on_one_line(table.note)) or None
     numeric = [
         all(isinstance(row[at], (int, float, type(None))) for row in table.rows) for at in range(len(table.columns))
     ]
@@ -151,12 +157,12 @@ def cell_text(cell: Cell) -> str:
 
 def tell(text: str) -> None:
     """A line for the person, on standard error: never in the way of results."""
-    print(words.visible(text), file=sys.stderr)
+    print(words.on_one_line(text), file=sys.stderr)
 
 
 def tell_error(error: FieldcheckError) -> None:
     """A problem that the user can mend, in plain words."""
-    tell(f"{type(error).__name__}: {error}")
+    print(words.visible(f"{type(error).__name__}: {error}"), file=sys.stderr)
 
 
 Report = Callable[[int, int], None]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import sheet
+from fieldcheck.campaign.items import blind
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core import words
-from fieldcheck.core.errors import SampleError
+from fieldcheck.core.errors import FieldcheckError, InputsError, SampleError
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.files.text import open_text
 
 
 def start(
@@ -52,13 +57,23 @@ def start(
     ] = None,
     seed: options.Seed = 0,
     items: Annotated[
-        Path | None, typer.Option(help="Folder with the items' pictures or texts, or an .npy/.npz array of images.")
+        Path | None,
+        typer.Option(
+            help="What people see: a folder of pictures or texts, an .npy or .npz of images, or a table with the pool's"
+            " ids. none: they look elsewhere."
+        ),
     ] = None,
     title: Annotated[str, typer.Option(help="What people see above the page and the report.")] = "",
     labels_per_item: Annotated[
         int, typer.Option(min=1, help="From so many different people for each item; the majority counts.")
     ] = 1,
     new_classes: options.NewClasses = None,
+    instructions: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="How to label, in Markdown: one key away on the page.")
+    ] = None,
+    class_descriptions: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="What the classes mean: a table of name and description.")
+    ] = None,
     lease_minutes: Annotated[
         float,
         typer.Option(help="For so long an item is kept for the one who asked; for work with files, think of days."),
@@ -73,9 +88,10 @@ def start(
     as_json: options.AsJson = False,
 ) -> None:
     """Begin a labelling campaign: choose the first items, and keep everything that happens in one place."""
+    read = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
     campaign = Campaign.create(
         storage,
-        pool,
+        read,
         design,
         against=against or (),
         reuse=None if reuse is None else _earlier(reuse),
@@ -84,7 +100,7 @@ def start(
         budget=budget,
         seed=seed,
         auxiliary=auxiliary,
-        items=items or "",
+        items=items_of(items, read),
         loss=options.check_loss(loss),
         threshold=threshold,
         activations=options.load_activations(activations),
@@ -93,11 +109,62 @@ def start(
         labels_per_item=labels_per_item,
         lease_seconds=60 * lease_minutes,
         new_classes=new_classes or (),
+        instructions="" if instructions is None else _instructions(instructions),
+        descriptions=None if class_descriptions is None else _descriptions(class_descriptions),
     )
     with campaign:
-        for note in campaign.pool.notes:
-            tell(f"note: {note}")
+        options.tell_notes(campaign.pool)
         _show(campaign, as_json=as_json)
+
+
+LONGEST = 100_000
+"""Letters of instructions, which every page loads."""
+
+
+def _instructions(file: Path) -> str:
+    with open_text(file, None, FieldcheckError) as stream:
+        text = stream.read(LONGEST + 1)
+    if len(text) > LONGEST:
+        raise FieldcheckError(f"{file} is longer than {LONGEST:,} letters", rule="people read it beside every item")
+    return text
+
+
+def _descriptions(file: Path) -> dict[str, str]:
+    """By class, what it means; the first line may be a header."""
+    with open_text(file, None, FieldcheckError) as stream:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
+    if rows and [cell.lower() for cell in rows[0]] == ["name", "description"]:
+        rows = rows[1:]
+    for line, row in enumerate(rows, start=1):
+        if len(row) != 2 or not all(row):
+            raise FieldcheckError(f"{file}, class {line}", rule="two columns: name, description", hint='cat,"meows"')
+    return dict(rows)
+
+
+ELSEWHERE = "none"
+
+
+LOOKED_AT = 200
+"""Items of the pool that are looked for."""
+
+
+def items_of(items: Path | None, pool: Pool) -> str:
+    """Where people see the items: as named, or beside the pool; refused where they would label blind."""
+    if str(items) == ELSEWHERE:
+        return ""
+    some = np.linspace(0, len(pool) - 1, min(len(pool), LOOKED_AT)).astype(int).tolist()
+    place, beside = "" if items is None else str(items), Path(pool.origin.file).resolve().parent
+    if why := blind(place, pool, some):
+        if items is None and not blind(beside, pool, some):
+            tell(f"note: pictures are shown from {beside}")
+            return str(beside)
+        raise InputsError(
+            f"{why}: people would label blind",
+            rule="whoever labels sees the item",
+            hint="--items FOLDER that holds the pictures, or a table with the ids of the pool and a text;"
+            f" --items {ELSEWHERE} if people look at the items elsewhere",
+        )
+    return place
 
 
 QUESTION = "Was the new version trained or tuned on these labels?"

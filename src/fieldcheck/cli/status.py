@@ -31,9 +31,10 @@ def status(
             show_json(_as_dict(campaign, progress, found))
             return
         console = console_for_lines()
-        console.print(f"[bold]{escape(campaign.settings.title)}[/bold]: {escape(_headline(progress))}")
+        console.print(f"[bold]{escape(fitted(console, campaign.settings.title))}[/bold]: {escape(_headline(progress))}")
         show_facts(console, facts_of(campaign, progress))
-        console.print(escape(fitted(console, why if found is None else found.sentence())))
+        for line in (why if found is None else found.sentence()).splitlines():
+            console.print(escape(fitted(console, line)))
 
 
 def so_far(campaign: Campaign, *, level: float) -> tuple[Estimate | Comparison | None, str]:

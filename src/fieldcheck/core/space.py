@@ -53,6 +53,11 @@ class Answer:
         surrogate believes, but noisier. nan where the plan was not random or too few rows fell into the region.
     worst
         The weakest tests of the region, weakest first.
+    not_applicable, left
+        Tests of the region in which too few inputs have an object left, which are left out; and the mean share of
+        the inputs that have one in the others. 0 and 1 where the truth is no boxes.
+    recall, precision
+        Of single objects in the rows of the region: share found, and average precision; nan where there are none.
     """
 
     query: str
@@ -69,6 +74,10 @@ class Answer:
     worst: tuple[Condition, ...] = ()
     profile: str = ""
     notes: tuple[str, ...] = ()
+    not_applicable: int = 0
+    left: float = 1.0
+    recall: float = math.nan
+    precision: float = math.nan
 
     @property
     def inferred(self) -> int:
@@ -109,12 +118,15 @@ class Axis:
         What is applied, as the registry of perturbations knows it, with parameters; by default the name.
     words
         Severities by name: ``{"low": (1, 2), "high": (4, 5)}`` stands for the first and the last level meant.
+    chosen
+        Which severities of the perturbation the levels are, from level 1 on; empty: 1, 2, ...
     """
 
     name: str
     levels: int
     perturbation: str = ""
     words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    chosen: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not NAME.match(self.name):
@@ -126,6 +138,17 @@ class Axis:
         for word, (low, high) in self.words.items():
             if not 0 <= low <= high <= self.levels:
                 raise SpaceError(f"{self.name}: '{word}' means {low} to {high}", rule=f"levels are 0 to {self.levels}")
+        if self.chosen and (len(self.chosen) != self.levels or sorted({0, *self.chosen}) != [0, *self.chosen]):
+            raise SpaceError(f"{self.name}: levels {[0, *self.chosen]}", rule="0 and then each higher than before")
+
+    @property
+    def highest(self) -> int:
+        """The largest severity of the perturbation that is asked for."""
+        return self.chosen[-1] if self.chosen else self.levels
+
+    def severities(self, levels: IntArray) -> IntArray:
+        """The severities of the perturbation behind levels above 0."""
+        return np.array(self.chosen, dtype=np.int64)[levels - 1] if self.chosen else levels
 
 
 @dataclass(frozen=True)
@@ -195,7 +218,7 @@ class Outcomes:
     inputs
         Position of the input in the data.
     held
-        1.0 where the check held, 0.0 where it did not.
+        1.0 where the check held, 0.0 where it did not; nan where nothing was left that could be found.
     chance
         Probability with which the plan chose the test of this row, nan where it was not random.
     """
@@ -217,6 +240,12 @@ class Outcomes:
         tests, at = np.unique(self.tests, return_inverse=True)
         held: FloatArray = np.bincount(at, weights=self.held).astype(np.float64)
         return tests, np.bincount(at).astype(np.int64), held
+
+    @property
+    def applicable(self) -> Outcomes:
+        """Without the rows in which nothing was left that could be found."""
+        gone = np.isnan(self.held)
+        return self.select(~gone) if gone.any() else self
 
     def select(self, rows: npt.NDArray[np.bool_] | IntArray) -> Outcomes:
         chance = None if self.chance is None else self.chance[rows]

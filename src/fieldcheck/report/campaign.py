@@ -215,7 +215,7 @@ def _assumption(interval: Interval) -> str:
 def _development(
     campaign: Campaign, metric: str, requirement: Requirement | None, *, level: float
 ) -> Iterator[Section]:
-    points = [_on_scale(campaign, point, metric) for point in campaign.view.development(level=level)]
+    points = [on_scale(campaign, point, metric) for point in campaign.view.development(level=level)]
     if len(points) < 2:
         return
     line = Line(
@@ -238,7 +238,7 @@ def _development(
     yield Section("How it developed", (chart,))
 
 
-def _on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
+def on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
     """The point in another metric."""
     first = measures.measure_of(campaign.settings.task, campaign.settings.loss).scales[0]
     losses = [value if first == "mae" else 1 - value for value in (point.low, point.value, point.high)]

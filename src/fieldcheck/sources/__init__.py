@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fieldcheck.core.engine import Engine
 from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources.inputs import open_inputs
@@ -19,8 +19,9 @@ from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.pools.parquet import ParquetPools
 from fieldcheck.sources.reading import Reading, read_table
 from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.table import RawTable
 
-__all__ = ["ColumnMap", "Reading", "load", "name_of", "open_inputs", "read", "save", "shard", "suffixes"]
+__all__ = ["ColumnMap", "Reading", "load", "name_of", "open_inputs", "open_table", "read", "save", "shard", "suffixes"]
 
 
 def load(
@@ -67,10 +68,15 @@ def read(
     given = columns or {}
     if not isinstance(source, str | Path):
         return read_table(from_object(source), given, truth=truth)
-    place = Path(source)
+    return read_table(open_table(source, given, encoding=encoding), given, truth=truth)
+
+
+def open_table(path: str | Path, columns: ColumnMap | None = None, *, encoding: str | None = None) -> RawTable:
+    """The columns of a file, before any of them has a part."""
+    place = Path(path)
     made = _format(place)
     _check_there(place)
-    return read_table(made.read(place, given, encoding=encoding), given, truth=truth)
+    return made.read(place, columns or {}, encoding=encoding)
 
 
 def name_of(source: Any) -> str:
@@ -128,7 +134,7 @@ def shard(
         raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
     check_free(Path(folder))
     table = place.resolve() if isinstance(made, ParquetPools) else made.read(place, {}, encoding=encoding)
-    return cut_pool(table, Path(folder).resolve(), rows=rows, engine=engine, progress=progress)
+    return cut_pool(table, Path(folder).resolve(), rows=rows, engine=engine or Loop(), progress=progress)
 
 
 def suffixes(*, written: bool = False) -> tuple[str, ...]:

@@ -174,6 +174,9 @@ def test_variances_by_hand() -> None:
         assert fit.evidence.least[items - 1] == pytest.approx(sum(rates[:items]) / items, rel=1e-9)
     typical = (fit.expected * fit.chance).sum() / fit.expected.sum()
     assert fit.evidence.typical == pytest.approx(-np.log(1 - typical), rel=1e-9)
+    left = fit.expected * (1 - fit.chance)
+    weight = (left / -np.log(1 - fit.chance)).sum() / left.sum()
+    assert fit.evidence.unseen == pytest.approx(1 / weight, rel=1e-9)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -271,7 +274,7 @@ def accurate_pool(*, blind: float) -> tuple[Frame, np.ndarray]:
 @cache
 def estimates(blind: float) -> tuple[list[MeanLoss], float]:
     frame, losses = accurate_pool(blind=blind)
-    drawn = (Waves().draw(frame, losses, budget=100, seed=seed) for seed in range(400))
+    drawn = (Waves(objective="estimate").draw(frame, losses, budget=100, seed=seed) for seed in range(400))
     return [estimators.estimate(with_losses(sample, losses)) for sample in drawn], float(losses.mean())
 
 

@@ -69,7 +69,7 @@ class Waves:
     own_risk: ClassVar[bool] = True
 
     auxiliary: str = "auto"
-    objective: Objective = "estimate"
+    objective: Objective = "protected"
     floor: float | None = None
     certain: float = 0.75
     first: int | None = None
@@ -156,9 +156,11 @@ class Waves:
         """Waves that do not depend on the budget; a ``floor`` or ``first`` that is named is kept.
 
         Where a stop is careful, half of the chances are the same for all items: the protected interval is then
-        narrower, by up to a third of the labels for accurate models, and blind spots are found sooner.
+        narrower, by up to a third of the labels for accurate models, and blind spots are found sooner. ``protected``
+        finds the floor of each wave itself.
         """
-        floor = self.careful_floor if self.floor is None and careful else self.floor
+        named = self.floor is not None or self.objective == "protected"
+        floor = self.careful_floor if careful and not named else self.floor
         return replace(self, first=self.first or schedule.OPEN_FIRST, floor=floor)
 
     def extended(self, earlier: tuple[int, ...]) -> Waves:

@@ -128,6 +128,7 @@ class Fit:
             self.foreseen,
             least=assisted.sparsest_rates(self.chance),
             typical=self.found.rate,
+            unseen=self.found.unseen,
             failures=float(self.labelled.losses.sum()),
             labels=self.labels,
             population=len(self.chance),

@@ -139,6 +139,7 @@ def _add_quality(recipe: Recipe, executor: Executor | None, out: Path) -> None:
 def _summary(run: Run, subject: Subject) -> dict[str, Any]:
     tests, _, held = run.outcomes.counts()
     orders = run.space.orders(run.outcomes.tests)
+    every = np.arange(run.space.size if run.left is not None else 0)
     return {
         "inferences": len(run.outcomes),
         "tests": run.space.size,
@@ -147,8 +148,32 @@ def _summary(run: Run, subject: Subject) -> dict[str, Any]:
         "by_order": {
             int(order): float(run.outcomes.held[orders == order].mean()) for order in np.unique(orders).tolist()
         },
+        "objects": _objects(run),
+        "left": _left(run),
+        "not_applicable": int(len(every) - len(run.applicable(every))) if run.left is not None else 0,
         "model_share_of_cpu": subject.clock.share if subject.clock is not None else None,
         "ending": None if run.ending is None else asdict(run.ending),
+    }
+
+
+def _objects(run: Run) -> dict[int, dict[str, float]] | None:
+    """Share of single objects that were found, and their average precision, by order."""
+    if run.objects is None:
+        return None
+    every = np.unique(run.outcomes.tests)
+    orders = run.space.orders(every)
+    found = {int(order): run.objects_in(run.applicable(every[orders == order])) for order in np.unique(orders)}
+    return {order: {"recall": one.recall, "ap": one.precision} for order, one in found.items() if one is not None}
+
+
+def _left(run: Run) -> dict[str, list[float]] | None:
+    """Of each perturbation that moves things, alone: the share of the inputs with an object left, by level."""
+    if run.left is None:
+        return None
+    rows = np.eye(len(run.space.axes), dtype=np.int64)
+    return {
+        run.space.names[at]: run.left.of(np.arange(run.space.shape[at])[:, None] * rows[at]).tolist()
+        for at in run.left.axes
     }
 
 
@@ -162,14 +187,40 @@ def _doubt(run: Run) -> None:
         )
 
 
+def _show_orders(summary: dict[str, Any]) -> None:
+    objects = summary["objects"]
+    if objects is None:
+        rows = tuple(summary["by_order"].items())
+        show_table(Table("run/orders", "Right answers", ("order", "measured"), rows))
+        return
+    found = tuple((order, share, *objects[order].values()) for order, share in summary["by_order"].items())
+    columns = ("order", "images right", "objects found", "average precision")
+    show_table(Table("run/orders", "Right answers", columns, found))
+
+
+def _show_left(summary: dict[str, Any]) -> None:
+    if not summary["left"]:
+        return
+    rows = tuple((name, *shares) for name, shares in summary["left"].items())
+    widest = max(len(row) for row in rows)
+    columns = ("perturbation", *(f"level {level}" for level in range(widest - 1)))
+    filled = tuple((*row, *[math.nan] * (widest - len(row))) for row in rows)
+    show_table(Table("run/left", "Share of the inputs with an object left", columns, filled))
+    if summary["not_applicable"]:
+        say(
+            f"{summary['not_applicable']:,} of {summary['tests']:,} tests are not applicable: in less than a fifth of "
+            "the inputs an object is left"
+        )
+
+
 def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
     say(
         f"{summary['inferences']:,} inferences in {summary['tests_measured']:,} of {summary['tests']:,} tests, in {out}"
     )
     for sentence in run.ending.sentences() if run.ending is not None else ():
         say(sentence)
-    rows = tuple((order, share) for order, share in summary["by_order"].items())
-    show_table(Table("run/orders", "Right answers", ("order", "measured"), rows))
+    _show_orders(summary)
+    _show_left(summary)
     _doubt(run)
     share = summary["model_share_of_cpu"]
     if share is not None and not math.isnan(share):

@@ -18,9 +18,12 @@ class Measure(Protocol):
         Names of what a mean loss may be expressed as; the first is the usual one.
     range
         Of the losses.
+    raw
+        Whether it reads what a model gives back as it is, and not as classes or values.
     """
 
     name: ClassVar[str]
+    raw: ClassVar[bool]
 
     @property
     def scales(self) -> tuple[str, ...]: ...

@@ -51,6 +51,8 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
     skip_broken: bool = False,
     label_required: bool = True,
     encoding: str | None = None,
+    boxes: str = "x0,y0,x1,y1,class",
+    where: str | None = None,
 ) -> Inputs:
     """The items behind a path or an object; whatever already is ``Inputs`` is given back.
 
@@ -75,6 +77,10 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
         whatever is estimated is about the others.
     encoding
         Of a text file that is not UTF-8.
+    boxes
+        Of an npz with true boxes (``boxes``, and ``box_offsets`` where those of an image begin): their columns.
+    where
+        Of an npz: ``NAME=VALUE``, only items for which the array of that name has that value.
     """
     path, part = _split(source)
     wanted = Wanted(
@@ -84,11 +90,13 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
         id=id,
         columns=tuple(columns),
         size=size,
-        colour=colour,
+        colour="grey" if str(colour) == "gray" else colour,
         skip_broken=skip_broken,
         encoding=encoding,
         part=part,
         label_required=label_required,
+        boxes=boxes,
+        where=where,
     )
     return objects.from_object(source, wanted) if path is None else _from_path(path, wanted)
 

@@ -28,7 +28,13 @@ TEXTS = ("text", "texts", "sentence", "review", "content", "document", "comment"
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of ``open_inputs``; ``part`` is what stood after the ``#``."""
+    """The options of ``open_inputs``; ``part`` is what stood after the ``#``.
+
+    boxes
+        Of an npz file with true boxes: what their columns are.
+    where
+        Of an npz file: ``NAME=VALUE``, only items for which that array has that value.
+    """
 
     kind: Kind | None = None
     text: str | None = None
@@ -41,6 +47,8 @@ class Wanted:
     encoding: str | None = None
     part: str | None = None
     label_required: bool = True
+    boxes: str = "x0,y0,x1,y1,class"
+    where: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in (None, "image", "text", "row"):

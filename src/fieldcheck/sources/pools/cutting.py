@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fieldcheck.core.engine import Engine, mapped
 from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.whole import whole_file
@@ -77,7 +77,7 @@ def cut_pool(
     folder: Path,
     *,
     rows: int,
-    engine: Engine | None = None,
+    engine: Engine,
     progress: Callable[[int, int], None] | None = None,
 ) -> Manifest:
     """Write a pool into a folder, so many rows a shard.
@@ -95,7 +95,7 @@ def cut_pool(
         with open_parquet(source, PoolError) as file:
             schema, size = file.schema_arrow, file.metadata.num_rows
         ranges, shards = row_ranges(size, rows), list[ShardFile]()
-        for shard in mapped(engine, cut_step, ranges, Cut(source, folder)):
+        for shard in engine.map(cut_step, ranges, Cut(source, folder)):
             shards.append(shard)
             if progress is not None:
                 progress(len(shards), len(ranges))

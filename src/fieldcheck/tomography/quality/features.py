@@ -13,8 +13,8 @@ import numpy as np
 
 from fieldcheck import models
 from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.measures.likeness import words
 from fieldcheck.core.types import FloatArray
-from fieldcheck.tomography.quality.bleu import words
 from fieldcheck.tomography.quality.token_f1 import unit
 from fieldcheck.tomography.setup.executor import Executor
 

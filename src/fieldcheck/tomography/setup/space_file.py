@@ -36,10 +36,10 @@ KEYS: dict[str, frozenset[str]] = {
     "": frozenset(
         {"seed", "ordered", "surrogate", "model", "data", "truth", "check", "plan", "quality", "perturbation"}
     ),
-    "model": frozenset({"file", "batch", "classes", *OPENING, *PREPARATION}),
+    "model": frozenset({"file", "batch", "classes", "decoder", *OPENING, *PREPARATION}),
     "data": frozenset({"file", "limit", *READING}),
     "truth": frozenset({"file", "perturbations"}),
-    "check": frozenset({"kind", "tolerance", "function"}),
+    "check": frozenset({"kind", "tolerance", "function", "visible", "classes", "reference"}),
     "plan": frozenset({"kind", "inferences", "half_width", "stop", "share"}),
     "quality": frozenset({"score", "features", "tests", "inputs"}),
     "perturbation": frozenset({"name", "levels", "apply", "words"}),
@@ -120,7 +120,13 @@ class Recipe:
         kind = str(self.check.get("kind", "label"))
         if kind == "tolerance":
             return measures.Tolerance(float(self.check["tolerance"]))
-        return measures.registry.build("accuracy" if kind in ("label", "function") else kind)
+        found: Measure = measures.registry.build("accuracy" if kind in ("label", "function") else kind)
+        return found
+
+    @property
+    def reads_raw(self) -> bool:
+        """Whether the check reads what the model gives back as it is."""
+        return self.check.get("kind") == "function" or self.measure.raw
 
     @property
     def data_source(self) -> str:
@@ -154,7 +160,7 @@ def _recipe(table: Mapping[str, Any], place: Path, text: str) -> Recipe:
     for name in ("model", "data", "truth"):
         if parts[name] and not isinstance(parts[name].get("file"), str):
             raise SpaceError(f"{place}: [{name}] names no file", rule=f'[{name}] has file = "..."')
-    _check_types("model", parts["model"], {"classes": tuple[str, ...], **OPENING, **PREPARATION}, place)
+    _check_types("model", parts["model"], {"classes": tuple[str, ...], "decoder": str, **OPENING, **PREPARATION}, place)
     _check_types("data", parts["data"], READING, place)
     _check_check(parts["check"], place)
     space = _space(table.get("perturbation", []), place)
@@ -215,8 +221,29 @@ def _check_check(check: Mapping[str, Any], place: Path) -> None:
         raise SpaceError(
             f"{place}: the check has no tolerance", rule="tolerance = largest absolute error that is right"
         )
+    if not 0 <= _number(check.get("visible", 0), "visible", place) <= 1:
+        raise SpaceError(f"{place}: visible = {check['visible']}", rule="a share of the box, 0 to 1")
+    if check.get("reference", "label") not in ("label", "unperturbed"):
+        raise SpaceError(f"{place}: reference = {check['reference']!r}", rule="label, or unperturbed")
+    if not isinstance(check.get("classes", {}), dict) or not all(map(_is_group, check.get("classes", {}).values())):
+        raise SpaceError(f"{place}: classes of [check]", rule="vehicle = { truth = [0, 3], model = [2, 5, 7] }")
     if kind == "function" and ":" not in str(check.get("function", "")):
         raise SpaceError(f"{place}: the check names no function", rule='function = "package.module:name"')
+
+
+def _number(value: Any, name: str, place: Path) -> float:
+    if type(value) not in (int, float):
+        raise SpaceError(f"{place}: {name} = {value!r}", rule=f"{name} is a number")
+    return float(value)
+
+
+def _is_group(group: Any) -> bool:
+    """Whether this says which classes of the truth are which of the model."""
+    return (
+        isinstance(group, dict)
+        and set(group) == {"truth", "model"}
+        and all(isinstance(part, list) and all(type(one) in (int, str) for one in part) for part in group.values())
+    )
 
 
 def _space(rows: Any, place: Path) -> Space | None:

@@ -38,6 +38,7 @@ class ImagePerturbation(ABC):
     title: ClassVar[str]
     kind: ClassVar[Kind] = "image"
     random: ClassVar[bool] = False
+    still: ClassVar[bool] = True
     levels: ClassVar[int] = 5
 
     @abstractmethod

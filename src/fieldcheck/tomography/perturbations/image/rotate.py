@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from fieldcheck.core.rng import ItemStreams
-from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.perturbations.image.affine import Affine
-from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice, signs
+from fieldcheck.tomography.perturbations.image.affine import Affine, MovedImages
+from fieldcheck.tomography.perturbations.image.base import check_choice
 
 Scale = Literal["mild", "mnist"]
 
@@ -18,7 +16,7 @@ _ANGLES: dict[str, float] = {"mild": math.pi / 30, "mnist": 0.2}
 
 
 @dataclass(frozen=True)
-class Rotate(ImagePerturbation):
+class Rotate(MovedImages):
     """Turned about the centre, clockwise or not (drawn per item); bilinear, black corners.
 
     scale
@@ -35,9 +33,6 @@ class Rotate(ImagePerturbation):
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_ANGLES))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        return by_group(pixels, severity * signs(draws), lambda some, level: self._turn(level)(some))
-
-    def _turn(self, level: int) -> Affine:
+    def affine(self, level: int, side: int) -> Affine:
         angle = _ANGLES[self.scale] * level
         return Affine((math.cos(angle), -math.sin(angle), math.sin(angle), math.cos(angle)))

@@ -55,6 +55,7 @@ class TextPerturbation(ABC):
     title: ClassVar[str]
     kind: ClassVar[Kind] = "text"
     random: ClassVar[bool] = True
+    still: ClassVar[bool] = True
     levels: ClassVar[int] = 5
 
     @abstractmethod
