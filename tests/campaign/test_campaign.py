@@ -530,7 +530,7 @@ def test_an_extended_campaign_goes_on_from_what_it_drew(spec: str, tmp_path: Pat
     assert campaign.progress().complete
     assert campaign.settings.budgets == (60, 85)
     name, _, rest = spec.partition(":")
-    again = fc.assess(animals(), f"{name}:{rest},earlier=60" if rest else f"{name}:earlier=60", budget=85, seed=5)
+    again = fc.simulate(animals(), f"{name}:{rest},earlier=60" if rest else f"{name}:earlier=60", budget=85, seed=5)
     assert numbers(campaign.estimate()) == numbers(again)
     assert not [one for one in verify(tmp_path / "campaign.db", pool=blank(animals())).findings if one.holds is False]
     with Campaign.open(tmp_path / "campaign.db", pool=blank(animals())) as opened:

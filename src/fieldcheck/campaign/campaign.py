@@ -473,6 +473,27 @@ class Campaign:
 
         return self.log.decide(step)
 
+    def give_to_train(self) -> tuple[str, ...]:
+        """Put on record which labelled items leave to train the next version with: all that were set apart for that.
+
+        What was kept never leaves by this door.
+        """
+
+        def step(state: State) -> tuple[str, ...]:
+            given = [item.id for item in state.to_train() if item.standing == "labelled"]
+            new = [name for name in given if name not in set(state.exported)]
+            if new:
+                self.log.append([Event("exported", INTERNAL + new_key(), at=self._clock(), data={"ids": new})])
+            return tuple(given)
+
+        if not self.settings.train_share:
+            raise CampaignError(
+                "no label of this campaign was set apart to train with",
+                rule="that is settled before anything is drawn; a version that was trained on labels is right on them",
+                hint="fieldcheck start POOL --train-share 0.5, for the next campaign",
+            )
+        return self.log.decide(step)
+
     def close(self, *, by: str = "", key: str | None = None) -> Event:
         """End the campaign: nothing is asked for or taken any more. Closing it again changes nothing."""
         sent = checked_key(key) if key else f"{INTERNAL}closed"

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from fieldcheck.accuracy.assessment.development import Development, Point
 from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.accuracy.comparison.reuse import Change
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.items import Content, content_of, copies
@@ -29,7 +30,7 @@ from fieldcheck.campaign.progress import (
     progress_of,
     reasons_of,
 )
-from fieldcheck.campaign.questions import ComparisonQuestion, LabelEvidence, Question, question_of
+from fieldcheck.campaign.questions import ComparisonQuestion, LabelEvidence, Question, ReuseQuestion, question_of
 from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, PerBlock, State
@@ -211,6 +212,11 @@ class CampaignView:
             labels = len(first.ids) if state.complete or len(first.sample) >= budget else budget
             look = BudgetLook(number, labels, len(first.labels), look_error(number, level=level))
             yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
+
+    def change(self, *, level: float = 0.95) -> Change | None:
+        """What the new version does better and worse than the one before; None where there is no one before."""
+        question = self.question
+        return question.change(self.evidence(), level=level) if isinstance(question, ReuseQuestion) else None
 
     def development(self, *, level: float = 0.95, points: int = 60, state: State | None = None) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""

@@ -16,7 +16,7 @@ from fieldcheck.cli.show import console_for_lines, fitted, say, show_json, tell,
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.words import counted, on_one_line
-from fieldcheck.sources.description import PartLine, described, listed
+from fieldcheck.sources import description
 
 UNREAD = 2
 """Exit code where a question is left: its answer is an option."""
@@ -55,7 +55,9 @@ def _show(found: sources.Reading, made: Pool | None, file: Path, said: list[str]
     console = console_for_lines()
     items = counted(len(made), "item") if made is not None else "not a pool yet"
     console.print(f"[bold]{escape(str(file))}[/bold]  {escape(f'{items}, {found.table.form}')}")
-    lines = described(found, made) + ([] if made is None else [PartLine("allows", allows(made))])
+    lines = description.described(found, made) + (
+        [] if made is None else [description.PartLine("allows", allows(made))]
+    )
     width = max((len(one.column) for one in lines if one.detail), default=0)
     for one in lines:
         text = (
@@ -72,7 +74,7 @@ def allows(pool: Pool) -> str:
     """What can be asked of a pool, in a line."""
     signals = derived.names(pool)
     known = "; truth known: simulate, bench" if pool.truth_known else ""
-    return f"start, sample, plan by {listed(signals) or 'chance alone'}{known}"
+    return f"start, sample, plan by {description.listed(signals) or 'chance alone'}{known}"
 
 
 def next_commands(pool: Pool, file: Path, said: list[str]) -> list[str]:
@@ -88,7 +90,7 @@ def next_commands(pool: Pool, file: Path, said: list[str]) -> list[str]:
 def _as_dict(
     found: sources.Reading, made: Pool | None, question: PoolError | None, file: Path, said: list[str]
 ) -> dict[str, Any]:
-    read = {one.part: {"column": one.column, "detail": one.detail} for one in described(found, made)}
+    read = {one.part: {"column": one.column, "detail": one.detail} for one in description.described(found, made)}
     known = {} if made is None else _pool_dict(made, file, said)
     asked = None if question is None else {"problem": question.problem, "rule": question.rule, "try": question.hint}
     return {

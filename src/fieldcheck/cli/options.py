@@ -19,7 +19,7 @@ from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files.damage import decoding
-from fieldcheck.sources.description import NO_SIGNAL
+from fieldcheck.sources import description
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, Excel, Parquet, JSON or npz: a row per item.")]
 
@@ -153,7 +153,7 @@ def tell_notes(pool: Pool) -> None:
     for note in pool.notes:
         tell(f"note: {note}")
     if not derived.names(pool):
-        tell(f"warning: no confidence column: {NO_SIGNAL}")
+        tell(f"warning: no confidence column: {description.NO_SIGNAL}")
 
 
 def is_given(context: typer.Context, name: str) -> bool:

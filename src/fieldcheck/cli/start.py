@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import shlex
 import sys
@@ -11,9 +12,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from fieldcheck.campaign import stores
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import sheet
 from fieldcheck.campaign.items import blind
+from fieldcheck.campaign.log import EventLog
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core import words
@@ -45,6 +48,17 @@ def start(
             help="With --reuse: whether this version was kept away from those labels; it has to be said.",
         ),
     ] = None,
+    trained_on: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --reuse: ids of further items that this version was trained on, one a line or a column 'id'.",
+        ),
+    ] = None,
+    train_share: Annotated[
+        float,
+        typer.Option(help="Share of the labels to train the next version with; the others are kept to judge it."),
+    ] = 0.0,
     objective: Annotated[
         str | None,
         typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
@@ -95,7 +109,9 @@ def start(
         design,
         against=against or (),
         reuse=None if reuse is None else _earlier(reuse),
-        labels_unseen=reuse is not None and _unseen(labels_unseen),
+        labels_unseen=reuse is not None and _unseen(labels_unseen, reuse),
+        trained_on=() if trained_on is None else _ids(trained_on),
+        train_share=train_share,
         objective=objective,
         budget=budget,
         seed=seed,
@@ -178,9 +194,24 @@ def _earlier(place: str) -> str | Path:
         return sheet.campaign_file(Path(place))
 
 
-def _unseen(labels_unseen: bool | None) -> bool:
-    """The answer of the command line, or of the person at the terminal; no answer is no."""
-    if labels_unseen is None and sys.stdin.isatty():
+def _ids(file: Path) -> list[str]:
+    """One a line, or those of a column ``id``."""
+    with open_text(file, None, FieldcheckError) as content:
+        lines = [line.strip() for line in content if line.strip()]
+    head = [cell.strip().lower() for cell in lines[0].split(",")] if lines else []
+    if "id" in head:
+        return [row[head.index("id")] for row in csv.reader(lines[1:]) if len(row) > head.index("id")]
+    return lines
+
+
+def _unseen(labels_unseen: bool | None, old: str) -> bool:
+    """The answer of the command line, or of the person at the terminal; no answer is no.
+
+    Where the earlier campaign exported labels to train with, it is known what was seen, and nobody is asked.
+    """
+    with contextlib.closing(EventLog(stores.open_store(_earlier(old)))) as log:
+        exported = bool(log.state.exported)
+    if labels_unseen is None and sys.stdin.isatty() and not exported:
         labels_unseen = not typer.confirm(QUESTION, err=True)
     if labels_unseen is False:
         raise SampleError(

@@ -21,7 +21,19 @@ from fieldcheck.sources.reading import Reading, read_table
 from fieldcheck.sources.roles import ColumnMap
 from fieldcheck.sources.table import RawTable
 
-__all__ = ["ColumnMap", "Reading", "load", "name_of", "open_inputs", "open_table", "read", "save", "shard", "suffixes"]
+__all__ = [
+    "ColumnMap",
+    "RawTable",
+    "Reading",
+    "load",
+    "name_of",
+    "open_inputs",
+    "open_table",
+    "read",
+    "save",
+    "shard",
+    "suffixes",
+]
 
 
 def load(

@@ -302,6 +302,16 @@ class Change:
     broken: tuple[int, ...]
     labels: int
 
+    def sentence(self) -> str:
+        """What changed, in words."""
+        better = "better" if self.low > 0 else "worse" if self.high < 0 else "not shown to be better or worse"
+        bounds = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        return (
+            f"Against the version before, on the same {words.counted(self.labels, 'label')}: {better} "
+            f"({100 * self.difference:+.1f} points, {bounds}); {words.counted(len(self.mended), 'failure')} gone, "
+            f"{len(self.broken):,} new."
+        )
+
 
 def change(old: Labelled, new: Labelled, *, level: float) -> Change:
     """The difference of two versions on the same labels: the difference of what is expected of them, put right by what

@@ -62,13 +62,14 @@ def failures_csv(campaign: Campaign, failures: Iterable[Failure]) -> str:
     seen = {failure: _shown(campaign, failure.item, predictions=False).cells() for failure in failures}
     columns = list(dict.fromkeys(column for cells in seen.values() for column in cells))
     rows = (
-        [one.item, str(one.label), _blank(one.prediction), *(cells.get(c, "") for c in columns), one.by, when(one.at)]
+        [one.item, str(one.label), blank(one.prediction), *(cells.get(c, "") for c in columns), one.by, when(one.at)]
         for one, cells in seen.items()
     )
     return as_csv(["id", "label", "prediction", *columns, "annotator", "labelled_at"], rows)
 
 
-def _blank(value: object) -> object:
+def blank(value: object) -> object:
+    """A cell without a value is empty."""
     return "" if value is None else value
 
 
@@ -101,12 +102,13 @@ def copy_pictures(campaign: Campaign, items: Iterable[str], folder: Path) -> int
         content = content_at(campaign, name)
         if content.kind == "image":
             suffix = ".png" if content.path is None else content.path.suffix.lower()
-            _write(folder / file_name(name, suffix), content)
+            write_content(folder / file_name(name, suffix), content)
             copied += 1
     return copied
 
 
-def _write(path: Path, content: Content) -> None:
+def write_content(path: Path, content: Content) -> None:
+    """A picture as a file."""
     try:
         path.write_bytes(content.read())
     except OSError as error:

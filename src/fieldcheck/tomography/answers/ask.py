@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from fieldcheck.core.boxes import Objects
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import QueryError
 from fieldcheck.core.space import Answer, Condition, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
@@ -31,7 +31,7 @@ def ask(
     level: float = 0.95,
     worst: int = 5,
     shares: Callable[[IntArray], FloatArray] | None = None,
-    objects: Callable[[IntArray], Objects | None] | None = None,
+    objects: Callable[[IntArray], box.Objects | None] | None = None,
     draws: int | None = None,
 ) -> Answer:
     """The robustness of the region that a query selects.
@@ -114,9 +114,8 @@ def condition(fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, test
     """What is known about one test."""
     means, errors = fitted.predict(np.array([test], dtype=np.int64))
     low, high = _band(float(means[0]), float(errors[0]), level)
-    at = dict(zip(space.names, space.severities(test).tolist(), strict=True))
     return Condition(
-        severities={name: severity for name, severity in at.items() if severity},
+        severities=space.named(test),
         robustness=float(means[0]),
         low=low,
         high=high,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fieldcheck.core.boxes import Objects
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Answer, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
@@ -28,7 +28,7 @@ from fieldcheck.tomography.runs.folder import BACKUP, HEAD, RunFolder, space_of
 from fieldcheck.tomography.runs.measure import Bands, Progress, Tell, carried_out, head_of
 from fieldcheck.tomography.runs.schedule import Schedule, Stage
 from fieldcheck.tomography.runs.stopping import Stopping
-from fieldcheck.tomography.setup.scenes import LEAST_LEFT, Left
+from fieldcheck.tomography.setup.scenes import LEAST_LEFT, ShareLeft
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 from fieldcheck.tomography.surrogates.measured import WithMeasured
@@ -80,9 +80,9 @@ class Run:
     inputs: int = 0
     ending: Ending | None = None
     kept: Path | None = None
-    left: Left | None = None
+    left: ShareLeft | None = None
     rows: Outcomes | None = None
-    objects: Objects | None = None
+    objects: box.Objects | None = None
 
     @classmethod
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
@@ -94,7 +94,7 @@ class Run:
             raise SpaceError(f"{folder} has no outcomes yet", rule="run it first", hint="tomography run --resume")
         space = space_of(head["space"], Path(folder) / HEAD)
         with decoding(Path(folder) / HEAD, SpaceError, rule="only --resume writes to it", hint=BACKUP):
-            left = Left.of_record(head["left"], space)
+            left = ShareLeft.of_record(head["left"], space)
         _refuse_nothing(outcomes, folder)
         return cls(
             space=space,
@@ -135,7 +135,7 @@ class Run:
         """Those tests in which enough inputs have an object left."""
         return tests[self.shares(tests) >= LEAST_LEFT]
 
-    def objects_in(self, tests: IntArray) -> Objects | None:
+    def objects_in(self, tests: IntArray) -> box.Objects | None:
         """Single objects of the rows of some tests."""
         if self.objects is None or self.rows is None:
             return None
@@ -262,7 +262,7 @@ def measure(  # noqa: PLR0913 -- all optional
         folder=None if folder is None else Path(folder),
         inputs=subject.inputs,
         ending=ending(schedule, outcomes),
-        left=Left.of_record(head["left"], subject.space),
+        left=ShareLeft.of_record(head["left"], subject.space),
         rows=outcomes,
         objects=None if ledger is None else ledger.objects(),
     )
