@@ -43,14 +43,14 @@ def row_ranges(size: int, rows: int) -> list[RowRange]:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Cutting:
     """What all steps share: the Parquet file, and the folder for the shards."""
 
     source: Path
     folder: Path
 
 
-def cut_step(rows: RowRange, cut: Cut) -> ShardFile:
+def cut_step(rows: RowRange, cut: Cutting) -> ShardFile:
     """One shard, from some rows of the file."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -95,7 +95,7 @@ def cut_pool(
         with open_parquet(source, PoolError) as file:
             schema, size = file.schema_arrow, file.metadata.num_rows
         ranges, shards = row_ranges(size, rows), list[ShardFile]()
-        for shard in engine.map(cut_step, ranges, Cut(source, folder)):
+        for shard in engine.map(cut_step, ranges, Cutting(source, folder)):
             shards.append(shard)
             if progress is not None:
                 progress(len(shards), len(ranges))
