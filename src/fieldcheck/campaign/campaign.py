@@ -122,6 +122,7 @@ class Campaign:
         reuse: str | Path | None = None,
         labels_unseen: bool = False,
         objective: str | None = None,
+        certify: float | None = None,
         budget: int | None = None,
         seed: int = 0,
         auxiliary: str | None = None,
@@ -152,6 +153,9 @@ class Campaign:
             of the old ones if left out.
         objective
             What waves aim at: ``protected``, ``estimate``, ``balanced`` or ``expose``.
+        certify
+            Draw one at a time, with a bet on every label, until it is proven that the accuracy is at least this, or
+            that it is below; it may be looked at after every label.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items
@@ -175,6 +179,7 @@ class Campaign:
             auxiliary="",
             objective="",
             budget=budget,
+            certify=certify,
             seed=seed,
             task=loaded.task,
             loss=loss,

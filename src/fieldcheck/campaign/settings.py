@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.accuracy.designs.base import Design, extended
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
@@ -86,6 +87,8 @@ class Settings:
         Folder of the items' files, likewise; empty where there is none.
     earlier
         Budgets that it had before it was extended, in order.
+    certify
+        The accuracy that bets are to certify; None in other campaigns.
     question, others
         What it asks, and what that needs beside the pool.
     """
@@ -111,6 +114,7 @@ class Settings:
     items_beside: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     earlier: tuple[int | None, ...] = ()
+    certify: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
     format: int = FORMAT
@@ -137,6 +141,8 @@ class Settings:
 
     def build(self) -> Design:
         """The technique."""
+        if self.certify is not None:
+            return CertifyingBets(self.certify, self.auxiliary)
         design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
         return extended(design, self.budgets[:-1])
 

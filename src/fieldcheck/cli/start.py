@@ -47,6 +47,12 @@ def start(
         str | None,
         typer.Option(help="waves: protected (default), estimate (smallest error), expose (most failures) or balanced."),
     ] = None,
+    certify: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ACCURACY", help="Label until it is proven that the accuracy is at least this: 0.95; or below it."
+        ),
+    ] = None,
     design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
     budget: Annotated[
@@ -89,6 +95,7 @@ def start(
         reuse=None if reuse is None else _earlier(reuse),
         labels_unseen=reuse is not None and _unseen(labels_unseen),
         objective=objective,
+        certify=certify,
         budget=budget,
         seed=seed,
         auxiliary=auxiliary,
