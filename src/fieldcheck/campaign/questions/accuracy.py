@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
 from fieldcheck.accuracy.auxiliary import derived
@@ -16,12 +17,15 @@ from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.base import LabelEvidence, PastLabels
 from fieldcheck.campaign.settings import Settings
-from fieldcheck.core.errors import DesignError
+from fieldcheck.core import draws
+from fieldcheck.core.errors import DesignError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.requirement import Decided
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.numerics import betting
 from fieldcheck.numerics.sampling.draws import uniforms
 
 
@@ -90,8 +94,23 @@ class AccuracyQuestion:
         return PastLabels(self.pool, history, evidence.labels, notes)
 
     def enough(self, evidence: LabelEvidence) -> bool:
-        """The budget says so, or the people do."""
-        return False
+        """The budget says so, or the people do; bets end when something is proven."""
+        return self.bets(evidence) is not None and self.proven(evidence) != "undecided"
+
+    def bets(self, evidence: LabelEvidence) -> betting.Bets | None:
+        """Where the bets stand, in a campaign that certifies; None in others, and before the first labels."""
+        if not isinstance(evidence.sample.draws, draws.BetDraws):
+            return None
+        try:
+            return estimators.replayed(self.labelled(evidence)[0])
+        except LabelError:
+            return None
+
+    def proven(self, evidence: LabelEvidence, *, level: float = 0.95) -> Decided:
+        """Whether the accuracy is at least what is to be certified, at any label; "failed": it is below."""
+        bets = self.bets(evidence)
+        claim = None if bets is None else bets.claim(error=1 - level)
+        return "undecided" if claim is None else "passed" if claim == "at least" else "failed"
 
     def statement(self, evidence: LabelEvidence, *, level: float) -> Estimate:
         """The estimate."""
