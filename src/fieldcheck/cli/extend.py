@@ -37,9 +37,8 @@ def extend(
             show_json({"budget": settings.budget, "extensions": extensions, "to_label": left})
             return
         say(f"the budget is {counted(settings.most, 'label')} now; {counted(left, 'item')} to label")
-        say(
-            f"`check` decides at {100 * requirement.look_error(len(settings.earlier)):.2g} % error, when all of them are there"
-        )
+        error = requirement.look_error(len(settings.earlier))
+        say(f"`check` decides at {100 * error:.2g} % error, when all of them are there")
         for line in _what_next(campaign, storage):
             say(line)
 
