@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.comparison import reuse
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of, open_ended, spec
+from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.places import place_of
 from fieldcheck.campaign.questions import AccuracyQuestion, ComparisonQuestion, Question, ReuseQuestion, earlier
@@ -26,8 +26,13 @@ from fieldcheck.core.sample import Sample
 
 
 def campaign_design(
-    design: Design | str, auxiliary: str | None, *, objective: str | None, budget: int | None, train: float = 0.0
-) -> Design:
+    design: designs.Design | str,
+    auxiliary: str | None,
+    *,
+    objective: str | None,
+    budget: int | None,
+    train: float = 0.0,
+) -> designs.Design:
     """The technique of a campaign: with its objective, and open-ended where there is no budget.
 
     train
@@ -41,7 +46,7 @@ def campaign_design(
     return _without_budget(chosen) if budget is None else chosen
 
 
-def _with_objective(design: Design, objective: str) -> Design:
+def _with_objective(design: designs.Design, objective: str) -> designs.Design:
     if not hasattr(design, "objective"):
         raise DesignError(
             f"an objective for {design.name}", rule="only waves has objectives", hint="--design waves, or no objective"
@@ -49,14 +54,14 @@ def _with_objective(design: Design, objective: str) -> Design:
     return replace(design, objective=objective)  # type: ignore[type-var]
 
 
-def _without_budget(design: Design) -> Design:
+def _without_budget(design: designs.Design) -> designs.Design:
     if not getattr(design, "endless", False):
         raise BudgetError(
             f"{design.name} without a budget",
             rule="only waves can go on until it is stopped",
             hint="--budget 200, or --design waves",
         )
-    return open_ended(design, careful=False)
+    return designs.open_ended(design, careful=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +71,7 @@ class Asked:
     against: Sequence[Any]
     reuse: str | Path | None
     labels_unseen: bool
-    design: Design | str
+    design: designs.Design | str
     auxiliary: str | None
     objective: str | None
     activations: npt.NDArray[Any] | None
@@ -83,8 +88,8 @@ def asked_first(
     _check_described(settings.descriptions, classes)
     whole = replace(
         settings,
-        design=spec(design),
-        auxiliary=auxiliary_of(design),
+        design=designs.spec(design),
+        auxiliary=designs.auxiliary_of(design),
         objective=str(getattr(design, "objective", "")),
         population=len(question.pool),
         classes=classes,

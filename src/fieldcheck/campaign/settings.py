@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.designs.base import Design, extended
+from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files import schema
@@ -156,10 +156,10 @@ class Settings:
         """All that it had, in order, each as ``most``."""
         return tuple(self.population if one is None else one for one in (*self.earlier, self.budget))
 
-    def build(self) -> Design:
+    def build(self) -> designs.Design:
         """The technique."""
         design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
-        return extended(design, self.budgets[:-1])
+        return designs.extended(design, self.budgets[:-1])
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""

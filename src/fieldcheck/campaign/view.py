@@ -13,7 +13,8 @@ from fieldcheck.accuracy.assessment.development import Development, Point
 from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.comparison.reuse import Change
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of
+from fieldcheck.accuracy.designs import base as designs
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.items import Content, content_of, copies
 from fieldcheck.campaign.log import EventLog
@@ -35,7 +36,7 @@ from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, PerBlock, State
 from fieldcheck.campaign.stores.base import Event
-from fieldcheck.core import measures
+from fieldcheck.core import measures, words
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
@@ -115,7 +116,7 @@ class CampaignView:
     @cached_property
     def _hidden(self) -> frozenset[str]:
         """Columns, in small letters, that people must not see: what the design looks at, and copies of the model's."""
-        used = auxiliary_of(self.question.design).lower().split("+")
+        used = designs.auxiliary_of(self.question.design).lower().split("+")
         return copies(self.question.pools).union(used)
 
     def prediction_of(self, position: int) -> str | float | None:
@@ -161,7 +162,7 @@ class CampaignView:
 
     def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate | Comparison:
         """What the labels of a state say."""
-        return self.question_of(state.settings).statement(self._evidence(state), level=level)
+        return shown(self.question_of(state.settings).statement(self._evidence(state), level=level))
 
     def check(self, wanted: Requirement, *, level: float = 0.95) -> Decision:
         """What is decided about a requirement: by the first budget that was spent and decides it.
@@ -177,7 +178,7 @@ class CampaignView:
         self, wanted: Requirement, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
     ) -> Decision:
         try:
-            return decide(only_estimate(statement()), wanted).at(look)
+            return decide(only_estimate(shown(statement())), wanted).at(look)
         except LabelError as error:
             return too_early(wanted, error.problem).at(look)
 
@@ -191,7 +192,7 @@ class CampaignView:
         self, name: str, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
     ) -> tuple[Decided, str, BudgetLook]:
         try:
-            found = only_comparison(statement(), name)
+            found = only_comparison(shown(statement()), name)
         except LabelError as error:
             return "undecided", error.problem, look
         word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
@@ -226,7 +227,9 @@ class CampaignView:
             newest = _point(self.estimate(level=level, state=state))
         except (LabelError, SampleError):
             return []
-        return self._development.points(labelled, loss=self.settings.loss, level=level, most=points, newest=newest)
+        loss = self.settings.loss
+        found = self._development.points(labelled, loss=loss, level=level, most=points, newest=newest)
+        return [one for one in found if one.labels >= min(FIRST_NUMBER, self.settings.population)]
 
     def progress(self) -> Progress:
         """How far it is."""
@@ -307,6 +310,22 @@ def _point(found: Estimate | Comparison) -> Point | None:
     if isinstance(found, Comparison):
         return None
     return Point(found.labels, found.value, found.interval.low, found.interval.high, found.failures)
+
+
+FIRST_NUMBER = 10
+"""Labels under which no number is shown: it would be believed, and it would be wrong."""
+
+
+def shown(found: Estimate | Comparison) -> Estimate | Comparison:
+    """What may be shown: with fewer than ten labels, only how many are to come; unless they are all that there are."""
+    everything = found.contested if isinstance(found, Comparison) else found.population
+    if found.labels >= min(FIRST_NUMBER, everything):
+        return found
+    raise LabelError(
+        f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
+        rule=f"a number is shown from {FIRST_NUMBER} labels on",
+        hint="label the items in the order of the list",
+    )
 
 
 def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:

@@ -79,7 +79,7 @@ def campaign_page(
     return page(
         campaign.settings.title,
         answer=_answer(shown, decision, progress),
-        lead=[_where_it_stands(progress, decision)],
+        lead=[_where_it_stands(progress, decision), *_changed(campaign, level)],
         warnings=(*warnings_of(estimate), *_shown(campaign)),
         sections=[
             _promises(shown),
@@ -106,6 +106,11 @@ def _comparison_page(campaign: Campaign, found: Comparison, progress: Progress) 
         facts=dict(found.facts()) | _origin(campaign),
         version=found.versions.get("fieldcheck", ""),
     )
+
+
+def _changed(campaign: Campaign, level: float) -> tuple[str, ...]:
+    change = campaign.view.change(level=level) if campaign.settings.task == "classification" else None
+    return () if change is None else (change.sentence(),)
 
 
 def _shown(campaign: Campaign) -> tuple[str, ...]:
