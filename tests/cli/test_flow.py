@@ -1,4 +1,4 @@
-"""The whole way: sample, people label, estimate; it ends where ``assess`` ends with the same seed."""
+"""The whole way: sample, people label, estimate; it ends where ``simulate`` ends with the same seed."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.measures import Accuracy, Detection, Tolerance, registry
-from fieldcheck.core.measures.detection import overlaps
+from fieldcheck.core.boxes import overlaps
+from fieldcheck.core.errors import FieldcheckError, SpaceError
+from fieldcheck.core.measures import Accuracy, Detection, Generation, Tolerance, registry
 from fieldcheck.tomography.setup.executor import against
 
 NAN = float("nan")
@@ -27,7 +27,7 @@ def every_box(outputs: Any, truths: Any) -> list[bool]:
 
 
 def one_box(outputs: Any, truths: Any) -> list[bool]:
-    return right(Detection(every=False), outputs, truths)
+    return right(Detection(share=0.01), outputs, truths)
 
 
 def test_labels() -> None:
@@ -117,4 +117,18 @@ def test_an_executor_gets_the_truth_of_its_inputs() -> None:
 
 
 def test_space_files_can_name_the_ready_ones() -> None:
-    assert right(registry.build("detection:iou=0.5,every=yes"), np.array([[NEAR]]), np.array([BOX])) == [True]
+    assert right(registry.build("detection:iou=0.5,share=1"), np.array([[NEAR]]), np.array([BOX])) == [True]
+
+
+def test_generation_is_a_score_over_a_threshold() -> None:
+    """Three of four words in common: F1 .75. A program with other names has the same syntax tree."""
+    outputs, truths = ["the small red car", "the car"], ["the small blue car", "a house"]
+    measure = registry.build("generation:least=0.75")
+    assert right(measure, outputs, truths) == [True, False]
+    assert measure.losses(outputs, truths) == pytest.approx([0.25, 1.0])
+    code = Generation("code-bleu", 0.5)
+    program, renamed, other = "def f(x):\n    return x + 1", "def g(y):\n    return y + 1", "print('no')"
+    assert right(code, [program, renamed, other], [program] * 3) == [True, True, False]
+    assert right(Generation("bleu", 1.0), ["a b c d e", "a b c d"], ["a b c d e"] * 2) == [True, False]
+    with pytest.raises(FieldcheckError, match="no score"):
+        registry.build("generation:score=rouge")

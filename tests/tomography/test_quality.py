@@ -11,13 +11,13 @@ import pytest
 
 from fieldcheck.core.errors import ModelError, SpaceError
 from fieldcheck.core.inputs import Kind
+from fieldcheck.core.measures.likeness import sentence_bleu
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.plans.base import count_of_order
-from fieldcheck.tomography.quality.bleu import sentence_bleu
 from fieldcheck.tomography.quality.features import OnnxFeatures, hashed_tokens, of_model, pixels
 from fieldcheck.tomography.quality.kid import kid
 from fieldcheck.tomography.quality.map import Quality, measure_quality, over_orders

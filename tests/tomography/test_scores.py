@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.tomography.quality.bleu import corpus_bleu, sentence_bleu, words
+from fieldcheck.core.measures.likeness import corpus_bleu, sentence_bleu, words
 from fieldcheck.tomography.quality.fid import frechet
 from fieldcheck.tomography.quality.kid import kid
 from fieldcheck.tomography.quality.ssim import ssim

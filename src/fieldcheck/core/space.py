@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import FloatArray, IntArray
 
 
@@ -53,6 +54,11 @@ class Answer:
         surrogate believes, but noisier. nan where the plan was not random or too few rows fell into the region.
     worst
         The weakest tests of the region, weakest first.
+    not_applicable, left
+        Tests of the region in which too few inputs have an object left, which are left out; and the mean share of
+        the inputs that have one in the others. 0 and 1 where the truth is no boxes.
+    recall, precision
+        Of single objects in the rows of the region: share found, and average precision; nan where there are none.
     """
 
     query: str
@@ -69,6 +75,10 @@ class Answer:
     worst: tuple[Condition, ...] = ()
     profile: str = ""
     notes: tuple[str, ...] = ()
+    not_applicable: int = 0
+    left: float = 1.0
+    recall: float = math.nan
+    precision: float = math.nan
 
     @property
     def inferred(self) -> int:
@@ -99,6 +109,10 @@ LARGEST = 2**53
 """Tests that a space may have: their numbers stay exact as floats."""
 
 
+BINS = 16
+"""Amounts within a range that a level stands for: an item draws one of them."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """One perturbation of the space with its severities 0, 1, ..., ``levels``; 0 leaves the input as it is.
@@ -109,12 +123,22 @@ class Axis:
         What is applied, as the registry of perturbations knows it, with parameters; by default the name.
     words
         Severities by name: ``{"low": (1, 2), "high": (4, 5)}`` stands for the first and the last level meant.
+    amounts
+        What the levels mean to the perturbation, instead of its own amounts: a number each, or the ends of a range
+        from which every item draws its own.
+    of
+        Where items have several texts: the names of those that are perturbed, each apart; empty: all.
+    chosen
+        Which severities of the perturbation the levels are, from level 1 on; empty: 1, 2, ...
     """
 
     name: str
     levels: int
     perturbation: str = ""
     words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    chosen: tuple[int, ...] = ()
+    of: tuple[str, ...] = ()
+    amounts: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not NAME.match(self.name):
@@ -124,8 +148,44 @@ class Axis:
         if not 1 <= self.levels <= 1000:
             raise SpaceError(f"{self.name} has {self.levels} levels", rule="1 to 1,000 levels above 0")
         for word, (low, high) in self.words.items():
-            if not 0 <= low <= high <= self.levels:
-                raise SpaceError(f"{self.name}: '{word}' means {low} to {high}", rule=f"levels are 0 to {self.levels}")
+            if not 0 <= low <= high <= self.highest:
+                raise SpaceError(f"{self.name}: '{word}' means {low} to {high}", rule=f"levels are 0 to {self.highest}")
+        if self.amounts and (self.chosen or len(self.amounts) != self.levels):
+            raise SpaceError(f"{self.name}: {len(self.amounts)} amounts", rule="amounts or levels, one for each level")
+        if self.chosen and (len(self.chosen) != self.levels or sorted({0, *self.chosen}) != [0, *self.chosen]):
+            raise SpaceError(f"{self.name}: levels {[0, *self.chosen]}", rule="0 and then each higher than before")
+
+    def every_amount(self) -> tuple[float, ...]:
+        """All amounts that the perturbation needs: several within a range."""
+        if not self._drawn:
+            return tuple(low for low, _ in self.amounts)
+        parts = (np.arange(BINS) + 0.5) / BINS
+        return tuple(float(low + (high - low) * part) for low, high in self.amounts for part in parts)
+
+    @property
+    def _drawn(self) -> bool:
+        return any(low != high for low, high in self.amounts)
+
+    @property
+    def highest(self) -> int:
+        """The largest severity of the perturbation that is asked for."""
+        return self.chosen[-1] if self.chosen else self.levels
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """Levels as people name them, 0 included: by the severities of the perturbation where some were chosen."""
+        return (0, *self.chosen) if self.chosen else tuple(range(self.levels + 1))
+
+    def severities(self, levels: IntArray, items: IntArray) -> IntArray:
+        """The severities of the perturbation behind levels above 0; where levels are ranges, each item draws its own.
+
+        items
+            Their places in the data: an item draws the same amount in every test.
+        """
+        if self._drawn:
+            drawn = ItemStreams.of(0, f"amounts/{self.name}", items, levels).below(BINS)[:, 0]
+            return np.asarray((levels - 1) * BINS + 1 + drawn)
+        return np.array(self.chosen, dtype=np.int64)[levels - 1] if self.chosen else levels
 
 
 @dataclass(frozen=True)
@@ -178,6 +238,11 @@ class Space:
             raise SpaceError("severities outside the space", rule=f"0 up to {tuple(n - 1 for n in self.shape)}")
         return np.asarray(np.ravel_multi_index(tuple(rows.T), self.shape), dtype=np.int64)
 
+    def named(self, test: int) -> dict[str, int]:
+        """The perturbations at work in a test, with their levels as people name them."""
+        levels = zip(self.axes, self.severities(test).tolist(), strict=True)
+        return {axis.name: axis.values[level] for axis, level in levels if level}
+
     def orders(self, tests: npt.ArrayLike) -> IntArray:
         """How many perturbations are at work in each test."""
         return np.asarray(np.count_nonzero(self.severities(tests), axis=-1), dtype=np.int64)
@@ -195,7 +260,7 @@ class Outcomes:
     inputs
         Position of the input in the data.
     held
-        1.0 where the check held, 0.0 where it did not.
+        1.0 where the check held, 0.0 where it did not; nan where nothing was left that could be found.
     chance
         Probability with which the plan chose the test of this row, nan where it was not random.
     """
@@ -217,6 +282,12 @@ class Outcomes:
         tests, at = np.unique(self.tests, return_inverse=True)
         held: FloatArray = np.bincount(at, weights=self.held).astype(np.float64)
         return tests, np.bincount(at).astype(np.int64), held
+
+    @property
+    def applicable(self) -> Outcomes:
+        """Without the rows in which nothing was left that could be found."""
+        gone = np.isnan(self.held)
+        return self.select(~gone) if gone.any() else self
 
     def select(self, rows: npt.NDArray[np.bool_] | IntArray) -> Outcomes:
         chance = None if self.chance is None else self.chance[rows]

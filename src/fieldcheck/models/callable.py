@@ -33,13 +33,17 @@ class CallableModel(Adapter):
         if not callable(model):
             raise ModelError(f"{model!r} cannot be called", rule="a function, or package.module:name")
         draft = cls(function=model)
-        return (draft if asked.batch is None else draft._seen(asked.batch)).settled(asked)
+        return (draft if asked.batch is None or asked.outputs == "raw" else draft._seen(asked.batch)).settled(asked)
 
     def run(self, batch: Any, layers: tuple[str, ...]) -> Run:
         given = self.function(batch)
         shown = given[1] if _has_layers(given) else {}
         output, _ = answer(given[0] if _has_layers(given) else given)
         return as_array(output), {name: as_array(shown[name]) for name in layers}
+
+    def raw(self, batch: Any) -> Any:
+        given = self.function(batch)
+        return given[0] if _has_layers(given) else given
 
     def _seen(self, batch: Any) -> Self:
         """This model with its layers, and with what is left out of what it gives back."""

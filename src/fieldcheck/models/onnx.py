@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from fieldcheck.core.errors import ModelError
 from fieldcheck.models.base import Layout
+from fieldcheck.models.classes import names_in
 from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, as_array, cast_note, in_portions, numbers
 from fieldcheck.models.shared.loading import first_line, package, reading
@@ -105,6 +109,27 @@ class OnnxModel(Adapter):
         found = in_portions(once, rows, self.portion) if self.portion else once(rows)
         return found[0], dict(zip(layers, found[1:], strict=True))
 
+    def raw(self, batch: Any) -> Any:
+        """All outputs, by name where there are several. What is said of a single item need have no axis of items."""
+        rows = numbers(batch, self.dtype)
+        self._check_shape(rows)
+        names = tuple(one.name for one in self.proto.graph.output)
+        session, size = self._session_of(names), self.portion or len(rows)
+        found: list[Any] = []
+        for start in range(0, len(rows), size):
+            part = rows[start : start + size]
+            filled = np.concatenate([part, np.repeat(part[-1:], size - len(part), axis=0)])
+            outputs = [as_array(one) for one in session.run(list(names), {self.source: filled})]
+            found += [_of_item(names, outputs, at, size) for at in range(len(part))]
+        return found
+
+    @classmethod
+    def picture(cls, model: object) -> tuple[int, int] | None:
+        shape, _ = _input_type(_only_input(_read(model) if isinstance(model, Path) else model))
+        sides = shape[2:] if shape[1:2] in ((1,), (3,)) else shape[1:3]
+        known = len(shape) == 4 and all(isinstance(side, int) for side in sides)
+        return (int(sides[1]), int(sides[0])) if known else None
+
     def expects(self) -> str:
         return f"shape ({', '.join(str(one) for one in self.shape)}) {self.dtype}"
 
@@ -119,9 +144,13 @@ class OnnxModel(Adapter):
             raise ValueError(f"its input '{self.source}' has another shape")
 
     def _session(self, layers: tuple[str, ...]) -> Any:
-        if layers not in self.sessions:
-            self.sessions[layers] = _start(self._showing((self.output, *layers)), self.folder, self.threads)
-        return self.sessions[layers]
+        return self._session_of((self.output, *layers))
+
+    def _session_of(self, names: tuple[str, ...]) -> Any:
+        """A session of the graph that gives back these tensors."""
+        if names not in self.sessions:
+            self.sessions[names] = _start(self._showing(names), self.folder, self.threads)
+        return self.sessions[names]
 
     def _showing(self, names: tuple[str, ...]) -> bytes:
         """The graph with these tensors as its outputs; those that it has already keep their type."""
@@ -135,14 +164,30 @@ class OnnxModel(Adapter):
         return bytes(shown.SerializeToString())
 
 
+def _of_item(names: tuple[str, ...], outputs: list[Array], at: int, size: int) -> Any:
+    """What the outputs say of one of ``size`` items: an array, or arrays by name."""
+    parts = [one[at] if one.ndim and len(one) == size else _alone(one, size) for one in outputs]
+    return parts[0] if len(parts) == 1 else dict(zip(names, parts, strict=True))
+
+
+def _alone(output: Array, size: int) -> Array:
+    if size != 1:
+        raise ModelError(
+            f"an output of shape {output.shape} for {size} items",
+            rule="one row per item",
+            hint="batch = 1: one item at a time",
+        )
+    return output
+
+
 def _start(graph: bytes, folder: Path, threads: int | None) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder.absolute()))
-    if threads:
-        options.intra_op_num_threads = threads
+    if wanted := threads or _threads_of_environment():
+        options.intra_op_num_threads = options.inter_op_num_threads = wanted
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors have no common class
@@ -151,6 +196,12 @@ def _start(graph: bytes, folder: Path, threads: int | None) -> Any:
             rule="operators and an opset that the installed version knows",
             hint="pip install --upgrade onnxruntime, or export with an older opset",
         ) from error
+
+
+def _threads_of_environment() -> int:
+    """What other packages obey, too, and ONNX Runtime does not by itself; 0 where nothing is said."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return int(given) if given.isdecimal() else 0
 
 
 def onnx_session(path: Path) -> Any:
@@ -230,8 +281,9 @@ def _answer(proto: Any) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
     numeric = [one.name for one in proto.graph.output if one.type.tensor_type.elem_type in floats]
     names = numeric or [one.name for one in proto.graph.output]
+    known = names_in({one.key: one.value for one in proto.metadata_props})
     rest = [one.name for one in proto.graph.output if one.name != names[0]]
-    return names[0], (), (f"the output '{names[0]}' is taken, not {', '.join(rest)}",) if rest else ()
+    return names[0], known, (f"the output '{names[0]}' is taken, not {', '.join(rest)}",) if rest else ()
 
 
 def _is(node: Any, kind: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 from fieldcheck.core.errors import ModelError
 from fieldcheck.core.inputs import Inputs
@@ -12,12 +12,10 @@ from fieldcheck.models.base import Model
 from fieldcheck.models.open import RecognisedModel, find_adapter
 from fieldcheck.models.prepare import Preparation, Steps, said, settle, steps_without_layout
 from fieldcheck.models.shared.adapter import ModelRequest
+from fieldcheck.models.shared.outputs import KINDS, Outputs
 
 SAMPLE = 64
 """Items that the model is tried on when it is opened."""
-
-
-OUTPUTS = ("auto", "logits", "probabilities", "values")
 
 
 @dataclass(frozen=True)
@@ -26,13 +24,13 @@ class Opening:
 
     adapter: str | None = None
     task: Task | None = None
-    outputs: Literal["auto", "logits", "probabilities", "values"] = "auto"
+    outputs: Outputs = "auto"
     layer: str = "auto"
     trust: bool = False
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        for what, given, known in (("task", self.task, (None, *get_args(Task))), ("outputs", self.outputs, OUTPUTS)):
+        for what, given, known in (("task", self.task, (None, *get_args(Task))), ("outputs", self.outputs, KINDS)):
             if given not in known:
                 raise ModelError(f"no {what} '{given}'", rule=", ".join(one for one in known if one))
 
@@ -51,8 +49,9 @@ def opened(model: Any, inputs: Inputs, *, opening: Opening, preparation: Prepara
     if isinstance(model, Model):
         steps, notes = settle(preparation, inputs, model)
         return Opened(model, steps, (*model.notes, *notes))
-    steps = steps_without_layout(preparation, inputs)
     found = find_adapter(model, adapter=opening.adapter, trust=opening.trust)
+    takes = found.adapter.picture(found.subject) if preparation.fit != "none" else None
+    steps = steps_without_layout(preparation, inputs, takes=takes)
     if steps.kind != "image":
         return _open(found, inputs, steps, opening=opening, tried=False)
     asked = preparation.layouts(found.adapter.layouts)

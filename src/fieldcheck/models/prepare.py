@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fieldcheck.core.errors import InputsError, ModelError
 from fieldcheck.core.inputs import Inputs, Kind
 from fieldcheck.models.base import LAYOUTS, Layout, Model
+from fieldcheck.models.fit import FitKind, PictureFit
 
 Array = npt.NDArray[Any]
 
@@ -39,11 +40,21 @@ class Preparation:
         ``auto``: the usual one of the kind of model that this model takes.
     dtype
         ``auto``: float32 for scaled images, everything else as read.
+    fit
+        Of images, to the size that the model takes: ``letterbox`` (enlarged or shrunk as a whole, in the upper left
+        corner, the rest grey), ``letterbox-centre`` (in the middle), ``stretch``; ``none``: they have it.
+    size
+        ``WIDTHxHEIGHT`` that images are fitted to; empty: what the model says itself.
+    channels
+        ``bgr``: blue first, for models that were trained so.
     """
 
     scale: str = "auto"
     layout: Layout | Literal["auto"] = "auto"
     dtype: str = "auto"
+    fit: FitKind = "none"
+    size: str = ""
+    channels: Literal["rgb", "bgr"] = "rgb"
 
     def __post_init__(self) -> None:
         known = ("auto", *get_args(Layout))
@@ -51,7 +62,27 @@ class Preparation:
             raise InputsError(f"no layout '{self.layout}'", rule=", ".join(known))
         if self.dtype not in TYPES:
             raise InputsError(f"no type '{self.dtype}'", rule=", ".join(TYPES))
+        for what, given, words in (
+            ("fit", self.fit, get_args(FitKind)),
+            ("channels", self.channels, ("rgb", "bgr")),
+        ):
+            if given not in words:
+                raise InputsError(f"no {what} '{given}'", rule=", ".join(words))
         self.moments()
+
+    def fitting(self, takes: tuple[int, int] | None) -> PictureFit | None:
+        """How images are brought to a size; ``takes``: width and height that the model says itself."""
+        if self.fit == "none":
+            return None
+        width, _, height = self.size.partition("x")
+        sides = (int(width), int(height)) if width.isdecimal() and height.isdecimal() else takes
+        if sides is None or (self.size and not height.isdecimal()) or min(sides) < 1:
+            raise InputsError(
+                f"fit '{self.fit}' to the size '{self.size}'",
+                rule="WIDTHxHEIGHT in pixels, where the model does not say what it takes",
+                hint='size = "416x416" in [model]',
+            )
+        return PictureFit(self.fit, *sides)
 
     def layouts(self, usual: tuple[Layout, ...]) -> tuple[Layout, ...]:
         """Those to try in turn, where ``usual`` are those of the kind of model."""
@@ -83,11 +114,17 @@ class Steps:
     moments: tuple[Array, Array] | None = None
     layout: Layout = "plain"
     dtype: str = "auto"
+    fit: PictureFit | None = None
+    reverse: bool = False
 
     def __call__(self, batch: Any) -> Any:
         """The batch as the model gets it."""
         if self.kind == "text":
             return batch
+        if self.fit is not None:
+            batch = self.fit(batch)
+        if self.reverse:
+            batch = batch[..., ::-1]
         array = self._laid_out(self._scaled(batch)) if self.kind == "image" else self._scaled(batch)
         return array if self.dtype == "auto" else array.astype(self.dtype, copy=False)
 
@@ -108,7 +145,7 @@ class Steps:
         return with_channel if self.layout == "last" else np.ascontiguousarray(np.moveaxis(with_channel, -1, 1))
 
 
-def steps_without_layout(preparation: Preparation, inputs: Inputs) -> Steps:
+def steps_without_layout(preparation: Preparation, inputs: Inputs, *, takes: tuple[int, int] | None = None) -> Steps:
     """Everything but the layout follows from the inputs."""
     if inputs.kind == "text":
         return Steps("text")
@@ -116,7 +153,10 @@ def steps_without_layout(preparation: Preparation, inputs: Inputs) -> Steps:
     eight = inputs.kind == "image" and first.dtype == np.uint8
     _check(preparation, inputs, channels=first.shape[-1] if first.ndim == 4 else 1)
     divide = preparation.scale == "0-1" or (eight and preparation.scale != "none")
-    return Steps(inputs.kind, divide, preparation.moments(), dtype=preparation.dtype)
+    if inputs.kind != "image":
+        return Steps(inputs.kind, divide, preparation.moments(), dtype=preparation.dtype)
+    fit, reverse = preparation.fitting(takes), preparation.channels == "bgr"
+    return Steps(inputs.kind, divide, preparation.moments(), dtype=preparation.dtype, fit=fit, reverse=reverse)
 
 
 def _check(preparation: Preparation, inputs: Inputs, *, channels: int) -> None:
@@ -153,6 +193,10 @@ def _first_taken(tried: Sequence[Steps], inputs: Inputs, model: Model) -> tuple[
 def said(steps: Steps, *, tried: bool = False) -> tuple[str, ...]:
     """What is done, in words."""
     parts = []
+    if steps.fit is not None:
+        parts.append(str(steps.fit))
+    if steps.reverse:
+        parts.append("blue first")
     if steps.divide:
         parts.append("divided by 255")
     if steps.moments is not None:

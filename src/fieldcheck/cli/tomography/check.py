@@ -11,6 +11,7 @@ from fieldcheck.cli.exit_codes import leave
 from fieldcheck.cli.show import say, show_json
 from fieldcheck.cli.tomography.options import ProfileFile, QueryText, RunFolder, SurrogateName, working
 from fieldcheck.cli.tomography.query import show_answer
+from fieldcheck.core.errors import QueryError
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.requirement import Requirement
 from fieldcheck.tomography.answers.profile import Profile
@@ -36,6 +37,8 @@ def check(
     opened = Run.open(run, surrogate=surrogate)
     with working(opened):
         answer = opened.ask(text, profile=chosen, level=level)
+    if not answer.tests:
+        raise QueryError(f"nothing to hold '{text}' against: {answer.notes[0]}", rule="one test or more in the region")
     decision = wanted.decide(Interval(answer.low, answer.high, answer.level))
     if as_json:
         show_json({**decision.to_dict(), **answer.to_dict()})

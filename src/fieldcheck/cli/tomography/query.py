@@ -35,6 +35,10 @@ def query(
 def show_answer(answer: Answer) -> None:
     """The number first, then what it rests on."""
     console = console_for_lines()
+    if not answer.tests:
+        console.print("no robustness: the region is empty", style="bold", markup=False)
+        show_facts(console, [("region", answer.query), *(("note", text) for text in answer.notes)])
+        return
     span = f"[{words.percent(answer.low)}, {words.percent(answer.high)}]"
     console.print(
         f"robustness {words.percent(answer.robustness)}, {answer.level:.0%} interval {span}", style="bold", markup=False
@@ -52,6 +56,12 @@ def show_answer(answer: Answer) -> None:
         ),
         ("unperturbed", f"{words.percent(answer.base)}: the region costs {100 * answer.drop:.1f} points"),
     ]
+    if answer.not_applicable or answer.left < 1:
+        gone = f"; {words.counted(answer.not_applicable, 'test')} more not applicable" if answer.not_applicable else ""
+        facts.append(("applies to", f"{words.percent(answer.left)} of the inputs, which have an object left{gone}"))
+    if not math.isnan(answer.recall):
+        shares = f"{words.percent(answer.recall)} found, average precision {words.percent(answer.precision)}"
+        facts.append(("objects", f"{shares}, in the inferences of the region"))
     if not math.isnan(answer.audit):
         facts.append(
             (

@@ -18,10 +18,9 @@ from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality.map import FILE, measure_quality
-from fieldcheck.tomography.runs.stopping import Stopping
-from fieldcheck.tomography.runs.stopping import registry as stopping_rules
+from fieldcheck.tomography.runs import stopping
+from fieldcheck.tomography.setup import space_file
 from fieldcheck.tomography.setup.executor import Executor
-from fieldcheck.tomography.setup.space_file import Recipe, read_recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 FEATURES = ("auto", "model", "pixels", "letters")
@@ -53,7 +52,7 @@ def run(
 
     A finished run is extended by --resume with more --inferences, or a narrower --half-width.
     """
-    recipe = _with_options(read_recipe(space), inferences, half_width, plan, stop)
+    recipe = _with_options(space_file.read_recipe(space), inferences, half_width, plan, stop)
     chosen, budget, rule = _plan(recipe), _budget(recipe), _rule(recipe)
     subject = of_recipe(recipe, trust=trust)
     for note in subject.notes:
@@ -83,8 +82,8 @@ def run(
 
 
 def _with_options(
-    recipe: Recipe, inferences: int | None, half_width: float | None, plan: str | None, stop: str | None
-) -> Recipe:
+    recipe: space_file.Recipe, inferences: int | None, half_width: float | None, plan: str | None, stop: str | None
+) -> space_file.Recipe:
     """The recipe, its plan changed by what was said on the command line."""
     if inferences is not None and half_width is not None:
         raise SpaceError("--inferences and --half-width", rule="one of them says when to stop", hint="leave one out")
@@ -98,30 +97,30 @@ def _with_options(
     return replace(recipe, plan=changed)
 
 
-def _plan(recipe: Recipe) -> Plan:
+def _plan(recipe: space_file.Recipe) -> Plan:
     share = recipe.plan.get("share")
     if share is not None and type(share) not in (int, float):
         raise SpaceError(f"share = {share!r}", rule="a share of the tests of orders 3 and 4, as 0.05")
     return plans.build(str(recipe.plan.get("kind", "spread")), share=share)
 
 
-def _budget(recipe: Recipe) -> int | None:
+def _budget(recipe: space_file.Recipe) -> int | None:
     found = recipe.plan.get("inferences")
     if found is not None and (type(found) is not int or found < 1):
         raise SpaceError(f"inferences = {found!r}", rule="a whole number, 1 or more")
     return found
 
 
-def _rule(recipe: Recipe) -> Stopping | None:
+def _rule(recipe: space_file.Recipe) -> stopping.Stopping | None:
     width, kind = recipe.plan.get("half_width"), str(recipe.plan.get("stop", "half-width"))
     if width is None and "stop" not in recipe.plan:
         return None
     if width is not None and (type(width) not in (int, float) or width <= 0):
         raise SpaceError(f"half_width = {width!r}", rule="a share above 0, as 0.02")
-    return stopping_rules.build(kind, width=width)
+    return stopping.registry.build(kind, width=width)
 
 
-def _add_quality(recipe: Recipe, executor: Executor | None, out: Path) -> None:
+def _add_quality(recipe: space_file.Recipe, executor: Executor | None, out: Path) -> None:
     """Measure what [quality] asks for, unless the folder has it already."""
     if executor is None:
         raise SpaceError("the quality of a recorded truth", rule="[quality] needs a model and its data")
@@ -139,6 +138,7 @@ def _add_quality(recipe: Recipe, executor: Executor | None, out: Path) -> None:
 def _summary(run: Run, subject: Subject) -> dict[str, Any]:
     tests, _, held = run.outcomes.counts()
     orders = run.space.orders(run.outcomes.tests)
+    every = np.arange(run.space.size if run.left is not None else 0)
     return {
         "inferences": len(run.outcomes),
         "tests": run.space.size,
@@ -147,8 +147,32 @@ def _summary(run: Run, subject: Subject) -> dict[str, Any]:
         "by_order": {
             int(order): float(run.outcomes.held[orders == order].mean()) for order in np.unique(orders).tolist()
         },
+        "objects": _objects(run),
+        "left": _left(run),
+        "not_applicable": int(len(every) - len(run.applicable(every))) if run.left is not None else 0,
         "model_share_of_cpu": subject.clock.share if subject.clock is not None else None,
         "ending": None if run.ending is None else asdict(run.ending),
+    }
+
+
+def _objects(run: Run) -> dict[int, dict[str, float]] | None:
+    """Share of single objects that were found, and their average precision, by order."""
+    if run.objects is None:
+        return None
+    every = np.unique(run.outcomes.tests)
+    orders = run.space.orders(every)
+    found = {int(order): run.objects_in(run.applicable(every[orders == order])) for order in np.unique(orders)}
+    return {order: {"recall": one.recall, "ap": one.precision} for order, one in found.items() if one is not None}
+
+
+def _left(run: Run) -> dict[str, list[float]] | None:
+    """Of each perturbation that moves things, alone: the share of the inputs with an object left, by level."""
+    if run.left is None:
+        return None
+    rows = np.eye(len(run.space.axes), dtype=np.int64)
+    return {
+        run.space.names[at]: run.left.of(np.arange(run.space.shape[at])[:, None] * rows[at]).tolist()
+        for at in run.left.axes
     }
 
 
@@ -162,14 +186,40 @@ def _doubt(run: Run) -> None:
         )
 
 
+def _show_orders(summary: dict[str, Any]) -> None:
+    objects = summary["objects"]
+    if objects is None:
+        rows = tuple(summary["by_order"].items())
+        show_table(Table("run/orders", "Right answers", ("order", "measured"), rows))
+        return
+    found = tuple((order, share, *objects[order].values()) for order, share in summary["by_order"].items())
+    columns = ("order", "images right", "objects found", "average precision")
+    show_table(Table("run/orders", "Right answers", columns, found))
+
+
+def _show_left(summary: dict[str, Any]) -> None:
+    if not summary["left"]:
+        return
+    rows = tuple((name, *shares) for name, shares in summary["left"].items())
+    widest = max(len(row) for row in rows)
+    columns = ("perturbation", *(f"level {level}" for level in range(widest - 1)))
+    filled = tuple((*row, *[math.nan] * (widest - len(row))) for row in rows)
+    show_table(Table("run/left", "Share of the inputs with an object left", columns, filled))
+    if summary["not_applicable"]:
+        say(
+            f"{summary['not_applicable']:,} of {summary['tests']:,} tests are not applicable: in less than a fifth of "
+            "the inputs an object is left"
+        )
+
+
 def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
     say(
         f"{summary['inferences']:,} inferences in {summary['tests_measured']:,} of {summary['tests']:,} tests, in {out}"
     )
     for sentence in run.ending.sentences() if run.ending is not None else ():
         say(sentence)
-    rows = tuple((order, share) for order, share in summary["by_order"].items())
-    show_table(Table("run/orders", "Right answers", ("order", "measured"), rows))
+    _show_orders(summary)
+    _show_left(summary)
     _doubt(run)
     share = summary["model_share_of_cpu"]
     if share is not None and not math.isnan(share):

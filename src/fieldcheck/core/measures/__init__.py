@@ -13,8 +13,9 @@ from fieldcheck.core.label import Label, Missing, Outcome, Score, TrueClass, Val
 from fieldcheck.core.measures.accuracy import Accuracy
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.measures.cost import Cost
-from fieldcheck.core.measures.detection import Detection
+from fieldcheck.core.measures.detection import Detection, DetectionF1
 from fieldcheck.core.measures.error import Error
+from fieldcheck.core.measures.generation import Generation
 from fieldcheck.core.measures.score import MeanScore
 from fieldcheck.core.measures.tolerance import Tolerance
 from fieldcheck.core.registry import Registry
@@ -24,7 +25,9 @@ __all__ = [
     "Accuracy",
     "Cost",
     "Detection",
+    "DetectionF1",
     "Error",
+    "Generation",
     "MeanScore",
     "Tolerance",
     "label_losses",
@@ -35,7 +38,10 @@ __all__ = [
 
 
 registry: Registry[Measure] = Registry(
-    "measure", "fieldcheck.measures", Accuracy, Tolerance, Error, Cost, MeanScore, Detection, hint=""
+    "measure",
+    "fieldcheck.measures",
+    *(Accuracy, Tolerance, Error, Cost, MeanScore, Detection, DetectionF1, Generation),
+    hint="",
 )
 
 

@@ -17,6 +17,7 @@ class Accuracy:
     """Loss 1 where the true class is not the one that was said, or not among the ``top`` most probable."""
 
     name: ClassVar[str] = "accuracy"
+    raw: ClassVar[bool] = False
 
     top: int = 1
 

@@ -18,9 +18,12 @@ class Measure(Protocol):
         Names of what a mean loss may be expressed as; the first is the usual one.
     range
         Of the losses.
+    raw
+        Whether it reads what a model gives back as it is, and not as classes or values.
     """
 
     name: ClassVar[str]
+    raw: ClassVar[bool]
 
     @property
     def scales(self) -> tuple[str, ...]: ...
@@ -77,6 +80,10 @@ class ResultScale:
     def shown(self, value: float) -> str:
         """A value as every face writes it."""
         return percent(value) if self.share else short(value, 4)
+
+    def round(self, value: float) -> str:
+        """The end of an axis: without digits that say nothing."""
+        return f"{100 * value:.4g} %" if self.share else f"{value:.4g}"
 
     def distance(self, value: float) -> str:
         """The distance between two values, as every face writes it."""

@@ -21,6 +21,7 @@ class Cost:
     """
 
     name: ClassVar[str] = "cost"
+    raw: ClassVar[bool] = False
 
     costs: Mapping[tuple[str, str], float] = field(default_factory=dict)
 

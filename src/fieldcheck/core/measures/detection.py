@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from fieldcheck.core.boxes import fitting, found_of, read_boxes
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.types import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
 class Detection:
-    """Loss 1 where a true box is not found: matched one to one by boxes that overlap it at ``iou`` or more.
+    """Loss 1 where too few true boxes are found: matched one to one by boxes that overlap them at ``iou`` or more.
 
-    The true boxes must stay where they are: perturb with photometric ones (brightness, contrast, noise, blur), not with
-    geometric ones (translate, zoom, rotate, scale, shear), which move the objects. Superfluous boxes are no failure
-    here, and an image without true boxes is always right.
+    As it stands, every true box must be found; superfluous boxes are no failure here. An image without true boxes is
+    right; tomography leaves such images out of the count.
 
     Outputs are per image boxes ``x0, y0, x1, y1[, score[, class]]``, rows of nan are no box; truths are per image boxes
     ``x0, y0, x1, y1[, class]``, as numbers or as JSON text. A class counts where both sides have one.
@@ -26,74 +25,73 @@ class Detection:
     iou
         Area of the intersection over that of the union, above 0 up to 1 (Everingham et al., The Pascal visual object
         classes challenge, IJCV 2010: 0.5).
-    every
-        Whether every true box must be found; else one is enough.
+    share
+        Of the true boxes, that must be found.
     score
         Boxes with a lower one are not looked at.
     """
 
     name: ClassVar[str] = "detection"
+    raw: ClassVar[bool] = True
 
     iou: float = 0.5
-    every: bool = True
+    share: float = 1.0
     score: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 < self.iou <= 1:
-            raise SpaceError(f"an overlap of {self.iou}", rule="above 0, up to 1")
+        _check(overlap=self.iou, share=self.share)
 
     scales = ("accuracy",)
     range = (0.0, 1.0)
 
     def losses(self, outputs: Any, truths: Any) -> FloatArray:
-        pairs = zip(outputs, truths, strict=True)
-        return np.array([float(not self._found(_boxes(said), _boxes(truth))) for said, truth in pairs])
+        found = (_matched(self, said, truth) for said, truth in zip(outputs, truths, strict=True))
+        return np.array([float(matched.mean() < self.share - 1e-9) if len(matched) else 0.0 for matched, _ in found])
 
     def failed(self, losses: FloatArray) -> BoolArray:
         return losses > 0.5
 
-    def _found(self, boxes: FloatArray, truth: FloatArray) -> bool:
-        kept = boxes[boxes[:, 4] >= self.score] if boxes.shape[1] > 4 else boxes
-        matched = _matched((overlaps(truth, kept) >= self.iou) & _same_class(truth, kept))
-        return matched == len(truth) if self.every else matched > 0 or not len(truth)
+
+@dataclass(frozen=True)
+class DetectionF1:
+    """Loss 1 where the F1 score of an image's boxes is under ``least``: superfluous boxes count, too.
+
+    F1 is ``2 matched / (true + said)``. The rest is as in ``detection``.
+    """
+
+    name: ClassVar[str] = "detection-f1"
+    raw: ClassVar[bool] = True
+
+    least: float = 0.5
+    iou: float = 0.5
+    score: float = 0.5
+
+    def __post_init__(self) -> None:
+        _check(overlap=self.iou, score=self.least)
+
+    scales = ("accuracy",)
+    range = (0.0, 1.0)
+
+    def losses(self, outputs: Any, truths: Any) -> FloatArray:
+        found = (_matched(self, said, truth) for said, truth in zip(outputs, truths, strict=True))
+        return np.array([float(_f1(matched, said) < self.least - 1e-9) for matched, said in found])
+
+    def failed(self, losses: FloatArray) -> BoolArray:
+        return losses > 0.5
 
 
-def overlaps(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Intersection over union of each box (rows) with each other one (columns); 0 for boxes without area."""
-    low = np.maximum(first[:, None, :2], second[None, :, :2])
-    high = np.minimum(first[:, None, 2:4], second[None, :, 2:4])
-    shared = np.maximum(high - low, 0.0).prod(axis=2)
-    union = _areas(first)[:, None] + _areas(second)[None, :] - shared
-    return np.asarray(np.divide(shared, union, out=np.zeros_like(shared), where=union > 0))
+def _check(**shares: float) -> None:
+    for what, value in shares.items():
+        if not 0 < value <= 1:
+            raise SpaceError(f"an {what} of {value}" if what == "overlap" else f"a {what} of {value}", rule="0 to 1")
 
 
-def _areas(boxes: FloatArray) -> FloatArray:
-    return np.asarray(np.maximum(boxes[:, 2:4] - boxes[:, :2], 0.0).prod(axis=1))
+def _matched(measure: Detection | DetectionF1, said: Any, true: Any) -> tuple[BoolArray, int]:
+    """One per true box: whether it is found; and how many boxes were said."""
+    boxes, truth = read_boxes(said), read_boxes(true)
+    kept = boxes[boxes[:, 4] >= measure.score] if boxes.shape[1] > 4 else boxes
+    return found_of(fitting(truth, kept, measure.iou)), len(kept)
 
 
-def _same_class(truth: FloatArray, boxes: FloatArray) -> BoolArray:
-    if truth.shape[1] < 5 or boxes.shape[1] < 6:
-        return np.ones((len(truth), len(boxes)), dtype=np.bool_)
-    return np.asarray(truth[:, None, 4] == boxes[None, :, 5])
-
-
-def _matched(possible: BoolArray) -> int:
-    """Most true boxes (rows) that can have a box (column) of their own."""
-    from scipy.optimize import linear_sum_assignment
-
-    rows, columns = linear_sum_assignment(possible, maximize=True)
-    return int(possible[rows, columns].sum())
-
-
-def _boxes(given: Any) -> FloatArray:
-    """Boxes as rows; those with a coordinate that is nan are left out."""
-    try:
-        rows = np.asarray(json.loads(given) if isinstance(given, str) else given, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise SpaceError(f"boxes that cannot be read: {error}", rule="numbers, or JSON: [[x0, y0, x1, y1]]") from error
-    if not rows.size:
-        return np.zeros((0, 4))
-    rows = np.atleast_2d(rows)
-    if rows.ndim != 2 or rows.shape[1] < 4:
-        raise SpaceError(f"boxes of shape {rows.shape}", rule="one row per box: x0, y0, x1, y1 and what follows")
-    return rows[~np.isnan(rows[:, :4]).any(axis=1)]
+def _f1(matched: BoolArray, said: int) -> float:
+    return 2 * float(matched.sum()) / (len(matched) + said) if len(matched) + said else 1.0

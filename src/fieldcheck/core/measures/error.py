@@ -21,6 +21,7 @@ class Error:
     """
 
     name: ClassVar[str] = "error"
+    raw: ClassVar[bool] = False
 
     kind: Loss = "squared"
     largest: float = math.inf

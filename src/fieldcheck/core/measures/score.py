@@ -20,6 +20,7 @@ class MeanScore:
     """
 
     name: ClassVar[str] = "score"
+    raw: ClassVar[bool] = False
 
     enough: float = 0.5
 

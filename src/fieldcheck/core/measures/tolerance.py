@@ -16,6 +16,7 @@ class Tolerance:
     """Loss 1 where a value is more than ``largest`` from the true one, or no number."""
 
     name: ClassVar[str] = "tolerance"
+    raw: ClassVar[bool] = False
 
     largest: float = 0.0
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.types import Task
 from fieldcheck.models.base import LAYOUTS, Layout, Response
-from fieldcheck.models.shared.arrays import Array, Run, describe, flat
+from fieldcheck.models.shared.arrays import Array, Run, describe, flat, one_by_one
 from fieldcheck.models.shared.loading import first_line
 from fieldcheck.models.shared.outputs import SLACK, Head, Outputs, decide, stated
+
+T = TypeVar("T")
+
 
 SAME = 1e-5
 """How far two runs of one batch may differ, relative to the largest output."""
@@ -96,6 +99,15 @@ class Adapter(ABC):
     def run(self, batch: Any, layers: tuple[str, ...]) -> Run:
         """Outputs as the model gives them, and the activations of ``layers`` with one row per item."""
 
+    def raw(self, batch: Any) -> Any:
+        """Everything that the model gives back for a batch, as it comes."""
+        return self.run(batch, ())[0]
+
+    @classmethod
+    def picture(cls, model: object) -> tuple[int, int] | None:
+        """Width and height of the images that this model takes; None where it does not say."""
+        return None
+
     def expects(self) -> str:
         """What the model takes, in words; empty where nobody knows."""
         return ""
@@ -103,10 +115,12 @@ class Adapter(ABC):
     def respond(self, batch: Any, *, layers: Sequence[str] = ()) -> Response:
         """See ``models.base.Model.respond``."""
         wanted = tuple(self._known(name) for name in layers)
-        raw, shown = self._run(batch, wanted)
         items = len(batch)
+        if self.head.kind == "raw" and not wanted:
+            return Response(one_by_one(self._guarded(lambda: self.raw(batch), batch), items))
+        raw, shown = self._run(batch, wanted)
         found = {name: flat(shown[name], items=items, layer=name) for name in wanted}
-        return Response(self.head.outputs(raw, items), found)
+        return Response(one_by_one(raw, items) if self.head.kind == "raw" else self.head.outputs(raw, items), found)
 
     def settled(self, asked: ModelRequest) -> Self:
         """This model with its head found out, and with the layer that was asked for."""
@@ -124,6 +138,9 @@ class Adapter(ABC):
         known = stated(asked.task, asked.outputs)
         if known is not None and asked.batch is None:
             return replace(known, slack=self.slack), ()
+        if known is not None and known.kind == "raw":
+            one_by_one(self._guarded(lambda: self.raw(asked.batch[:1]), asked.batch[:1]), 1)
+            return known, ()
         batch = asked.sample("whether the outputs are probabilities, logits or values")
         raw, _ = self._run(batch, ())
         head, said = decide(raw, items=len(batch), task=asked.task, outputs=asked.outputs, slack=self.slack)
@@ -146,10 +163,14 @@ class Adapter(ABC):
         return ("the answer to an item depends on the others in its batch (batch normalisation in training mode?)",)
 
     def _run(self, batch: Any, layers: tuple[str, ...]) -> Run:
+        return self._guarded(lambda: self.run(batch, layers), batch)
+
+    def _guarded(self, run: Callable[[], T], batch: Any) -> T:
+        """What a run of the batch gives; whatever goes wrong in it is said in words."""
         if not len(batch):
             raise ModelError("the batch is empty", rule="at least one item")
         try:
-            return self.run(batch, layers)
+            return run()
         except (FieldcheckError, MemoryError):
             raise
         except Exception as error:

@@ -71,6 +71,32 @@ def matrix(raw: Array, items: int) -> Array:
     return raw.reshape(items, -1)
 
 
+def one_by_one(given: Any, items: int) -> Array:
+    """What a model gave back for a batch, untouched, as an array of objects with one entry per item.
+
+    Several outputs, in a dictionary or a tuple of arrays, become a dictionary or a tuple per item.
+    """
+    if isinstance(given, Mapping):
+        columns = {name: one_by_one(part, items) for name, part in given.items()}
+        return _objects([{name: column[at] for name, column in columns.items()} for at in range(items)])
+    if isinstance(given, tuple) and all(hasattr(part, "shape") and len(part) == items for part in given):
+        return _objects(list(zip(*map(as_array, given), strict=True)))
+    entries = list(given) if isinstance(given, (list, tuple)) else list(np.atleast_1d(as_array(given)))
+    if len(entries) != items:
+        shape = getattr(given, "shape", f"a list of {len(entries)}")
+        raise ModelError(
+            f"the model gives back {shape} for {items} items", rule="one entry per item, in the order of the batch"
+        )
+    return _objects(entries)
+
+
+def _objects(entries: list[Any]) -> Array:
+    found = np.empty(len(entries), dtype=object)
+    for at, entry in enumerate(entries):
+        found[at] = as_array(entry) if hasattr(entry, "detach") else entry
+    return found
+
+
 def flat(activations: Array, *, items: int, layer: str) -> Array:
     """Activations as float32, items x neurons."""
     if activations.ndim == 0 or len(activations) != items:

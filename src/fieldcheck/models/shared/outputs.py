@@ -11,13 +11,14 @@ from fieldcheck.core.errors import ModelError
 from fieldcheck.core.types import BoolArray, FloatArray, Task
 from fieldcheck.models.shared.arrays import Array, matrix
 
-Kind = Literal["probabilities", "logits", "values"]
+Kind = Literal["probabilities", "logits", "values", "raw"]
 
 
-Outputs = Literal["auto", "probabilities", "logits", "values"]
+Outputs = Literal["auto", "probabilities", "logits", "values", "raw"]
+"""``raw``: nothing is found out about the outputs and nothing is done to them; they are for others to read."""
 
 
-KINDS = ("auto", "probabilities", "logits", "values")
+KINDS = ("auto", "probabilities", "logits", "values", "raw")
 
 
 SLACK = 1e-3
@@ -108,6 +109,8 @@ def stated(task: Task | None, outputs: Outputs) -> Head | None:
     if outputs == "auto":
         return Head("values") if task == "regression" else None
     head = Head(outputs)
+    if outputs == "raw":
+        return head
     if task is not None and task != head.task:
         raise ModelError(
             f"the task is {task} and the outputs are said to be {outputs}",

@@ -42,7 +42,7 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
     source: Any,
     *,
     kind: Kind | None = None,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     label: str | None = None,
     id: str | None = None,
     columns: Sequence[str] = (),
@@ -51,6 +51,8 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
     skip_broken: bool = False,
     label_required: bool = True,
     encoding: str | None = None,
+    boxes: str = "x0,y0,x1,y1,class",
+    where: str | None = None,
 ) -> Inputs:
     """The items behind a path or an object; whatever already is ``Inputs`` is given back.
 
@@ -63,6 +65,7 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
         ``image``, ``text`` or ``row``, where it is not what the source looks like.
     text, label, id
         The column (or array) of the texts, of the labels and of the ids; recognised by usual names where not given.
+        Several columns of texts in a table make items of several texts: each is a tuple of them.
     label_required
         Whether a ``label`` that is not there is an error: a field need not have what its reference has.
     columns
@@ -75,20 +78,26 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
         whatever is estimated is about the others.
     encoding
         Of a text file that is not UTF-8.
+    boxes
+        Of an npz with true boxes (``boxes``, and ``box_offsets`` where those of an image begin): their columns.
+    where
+        Of an npz: ``NAME=VALUE``, only items for which the array of that name has that value.
     """
     path, part = _split(source)
     wanted = Wanted(
         kind=kind,
-        text=text,
+        text=(text,) if isinstance(text, str) else tuple(text or ()),
         label=label,
         id=id,
         columns=tuple(columns),
         size=size,
-        colour=colour,
+        colour="grey" if str(colour) == "gray" else colour,
         skip_broken=skip_broken,
         encoding=encoding,
         part=part,
         label_required=label_required,
+        boxes=boxes,
+        where=where,
     )
     return objects.from_object(source, wanted) if path is None else _from_path(path, wanted)
 

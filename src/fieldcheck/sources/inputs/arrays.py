@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import InputsError
-from fieldcheck.core.inputs import Inputs, Kind
+from fieldcheck.core.inputs import Inputs, Kind, Subset
 from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
 from fieldcheck.sources.inputs.base import BySuffix
+from fieldcheck.sources.inputs.encoded import PLACES, encoded_images, encoded_in
 from fieldcheck.sources.inputs.options import IDS, LABELS, Wanted, label_in, named, pick
 
 Array = npt.NDArray[Any]
@@ -26,6 +27,13 @@ INPUTS = ("images", "x", "inputs", "data", "features", "texts", "text", "arr_0")
 
 PAIRS = {"x": "y", "images": "labels", "inputs": "targets", "data": "target"}
 """Beginnings and endings of names of inputs, and what stands there in the name of their labels: x_test, y_test."""
+
+
+BOXES, BOX_PLACES = "boxes", "box_offsets"
+"""True boxes of all images one after the other, and where those of each image begin."""
+
+
+CORNERS = {"x0", "y0", "x1", "y1"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,27 +66,79 @@ def from_npy(path: Path, wanted: Wanted) -> ArrayInputs:
     return from_array(array, wanted, name=path.stem)
 
 
-def from_npz(path: Path, wanted: Wanted) -> ArrayInputs:
+def from_npz(path: Path, wanted: Wanted) -> Inputs:
     """An array of the file as inputs, beside it their labels and ids where they are there."""
     with npz.open_npz(path, InputsError) as file:
-        chosen = _chosen(path, {name: header.shape for name, header in file.headers.items()}, wanted)
-        label = label_in(wanted, _label_names(chosen), file.headers, where=str(path))
+        shapes = {name: header.shape for name, header in file.headers.items()}
+        encoded = encoded_in(shapes, {name: header.dtype for name, header in file.headers.items()})
+        chosen = encoded if encoded and wanted.part in (None, encoded) else _chosen(path, shapes, wanted)
+        boxed = {BOXES, BOX_PLACES} <= set(shapes) and wanted.label in (None, BOXES)
+        label = BOXES if boxed else label_in(wanted, _label_names(chosen), file.headers, where=str(path))
         id_name = named(wanted.id, IDS, file.headers, where=str(path))
-        classes_name = "classes" if "classes" in file.headers else None
-        found = file.read({name for name in (chosen, label, id_name, classes_name) if name is not None}, mapped=True)
+        names = next((name for name in ("classes", "class_names") if name in file.headers), None)
+        only = None if wanted.where is None else pick(wanted.where.partition("=")[0].strip(), shapes, where=str(path))
+        beside = (PLACES if chosen == encoded else None, BOX_PLACES if boxed else None)
+        found = file.read({name for name in (chosen, label, id_name, names, only, *beside) if name}, mapped=True)
         mapped = npz.is_plain(file.headers[chosen])
     notes = [f"inputs: the array '{chosen}'" + (f", labels '{label}'" if label else "")]
     if not mapped:
         notes.append(f"'{chosen}' is compressed and was read whole: np.savez without compression is read as needed")
-    return from_array(
-        found[chosen],
-        wanted,
-        name=path.stem,
-        labels=None if label is None else found[label],
-        ids=None if id_name is None else found[id_name],
-        classes=tuple(str(name) for name in found.get("classes", ())),
-        notes=tuple(notes),
-    )
+    labels = None if label is None else found[label]
+    if boxed:
+        labels = boxes_by_image(found[BOXES], found[BOX_PLACES], wanted.boxes, where=str(path))
+    rest: dict[str, Any] = {
+        "name": path.stem,
+        "labels": labels,
+        "ids": None if id_name is None else found[id_name],
+        "classes": () if names is None or found[names].ndim != 1 else tuple(map(str, found[names])),
+        "notes": tuple(notes),
+    }
+    opened: Inputs
+    if chosen == encoded:
+        opened = encoded_images(found[chosen], found[PLACES], wanted, **rest)
+    else:
+        opened = from_array(found[chosen], wanted, **rest)
+    return opened if only is None else _those(opened, found[only], str(wanted.where))
+
+
+def _those(inputs: Inputs, values: Array, where: str) -> Inputs:
+    """Items for which an array has the value that was asked for."""
+    value = where.partition("=")[2].strip(" =\"'")
+    fits = [str(one) == value for one in values.tolist()]
+    if len(fits) != len(inputs) or not any(fits):
+        raise InputsError(f"{inputs.name}: no item with {where}", rule="NAME=VALUE, an array with one value per item")
+    return Subset(inputs, np.flatnonzero(fits).astype(np.int64))
+
+
+def boxes_by_image(boxes: Array, places: Array, columns: str, *, where: str) -> Array:
+    """True boxes of each image, ``x0, y0, x1, y1, class``; a class of nan where there is none."""
+    names = [name.strip() for name in columns.split(",")]
+    wide = {"w", "h"} <= set(names)
+    needed = {"x", "y", "w", "h"} if wide and "x" in names else {"cx", "cy", "w", "h"} if wide else CORNERS
+    ends = places.astype(np.int64)
+    if not needed <= set(names) or boxes.ndim != 2 or boxes.shape[1] != len(names):
+        raise InputsError(
+            f"{where}: boxes of shape {boxes.shape}, columns '{columns}'",
+            rule="one name per column: x0,y0,x1,y1 or x,y,w,h or cx,cy,w,h, and class",
+            hint='boxes = "class,x0,y0,x1,y1" in [data]',
+        )
+    if len(ends) < 2 or np.any(np.diff(ends) < 0) or ends[-1] != len(boxes):
+        raise InputsError(f"{where}: box_offsets do not fit", rule="where the boxes of each image begin, and the end")
+    by_name = {name: boxes[:, at].astype(np.float64) for at, name in enumerate(names)}
+    rows = np.column_stack([*_corners(by_name, needed), by_name.get("class", np.full(len(boxes), np.nan))])
+    found = np.empty(len(ends) - 1, dtype=object)
+    for at in range(len(found)):
+        found[at] = rows[ends[at] : ends[at + 1]]
+    return found
+
+
+def _corners(columns: Mapping[str, Array], needed: set[str]) -> list[Array]:
+    if needed == CORNERS:
+        return [columns[name] for name in ("x0", "y0", "x1", "y1")]
+    width, height = columns["w"], columns["h"]
+    left = columns["x"] if "x" in needed else columns["cx"] - width / 2
+    top = columns["y"] if "y" in needed else columns["cy"] - height / 2
+    return [left, top, left + width, top + height]
 
 
 def from_array(
@@ -134,7 +194,7 @@ def _check(array: Array, kind: Kind, *, name: str, lengths: Mapping[str, Any]) -
 
 def _chosen(path: Path, shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> str:
     """The array of inputs: the one asked for, else the only usual name, else the only one that is not flat."""
-    asked = wanted.part or (wanted.columns[0] if wanted.columns else None) or wanted.text
+    asked = wanted.part or (wanted.columns[0] if wanted.columns else None) or wanted.one_text()
     if asked:
         return pick(asked, shapes, where=str(path))
     usual = [name for name in shapes if name.lower() in INPUTS]

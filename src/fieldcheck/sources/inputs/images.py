@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -128,11 +128,14 @@ def _size(shape: tuple[int, ...]) -> str:
     return f"{shape[1]}x{shape[0]}"
 
 
-def decode(path: Path, name: str) -> Any:
+def decode(path: Path | BinaryIO, name: str) -> Any:
     """The image in a file, decoded in full; an error names the file."""
     from PIL import Image
 
     Image.init()
+    held = _held(path)
+    if not isinstance(path, Path):
+        path.seek(0)
     with (
         decoding(
             name,
@@ -142,9 +145,14 @@ def decode(path: Path, name: str) -> Any:
         ),
         Image.open(path, formats=[one for one in FORMATS if one in Image.OPEN]) as image,
     ):
-        limits.check_size(path, image.width * image.height * len(image.getbands()), InputsError)
+        limits.check_size(name, image.width * image.height * len(image.getbands()), InputsError, held=held)
         image.load()
         return image
+
+
+def _held(source: Path | BinaryIO) -> int:
+    """Bytes on disk, or in memory."""
+    return source.stat().st_size if isinstance(source, Path) else source.seek(0, 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,13 @@ from statistics import NormalDist
 
 import numpy as np
 
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import QueryError
 from fieldcheck.core.space import Answer, Condition, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.query import Query
+from fieldcheck.tomography.setup.scenes import LEAST_LEFT
 from fieldcheck.tomography.surrogates.base import FittedSurrogate
 
 FEW = 30
@@ -28,6 +30,9 @@ def ask(
     quality: FloatArray | None = None,
     level: float = 0.95,
     worst: int = 5,
+    shares: Callable[[IntArray], FloatArray] | None = None,
+    objects: Callable[[IntArray], box.Objects | None] | None = None,
+    draws: int | None = None,
 ) -> Answer:
     """The robustness of the region that a query selects.
 
@@ -35,17 +40,28 @@ def ask(
         One per test of the space, where the query asks for it.
     worst
         How many of the weakest tests to name.
+    shares
+        The share of the inputs with an object left in each test, where that is not all: tests with less than a fifth
+        are left out.
+    objects
+        Single objects in some tests, where there are any.
+    draws
+        Rows that were drawn, also those that said nothing; by default as many as outcomes.
     """
-    tests = query.tests(_values(fitted, query.space, quality))
+    selected = query.tests(_values(fitted, query.space, quality))
+    left = np.ones(len(selected)) if shares is None else shares(selected)
+    tests, left = selected[left >= LEAST_LEFT], left[left >= LEAST_LEFT]
+    base = float(fitted.predict(np.zeros(1, dtype=np.int64))[0][0])
     if not len(tests):
-        raise QueryError(f"no test fits '{query.text}'", rule="a region has at least one test")
+        return _nothing(query, len(selected), base, level)
     weights = _weights(profile, query, tests)
     mean, error = fitted.region(tests, weights)
     low, high = _band(mean, error, level)
     inside = outcomes.select(np.isin(outcomes.tests, tests))
     # Once for all that follows: in a space of millions this is most of the work.
     means, _ = fitted.predict(tests)
-    audit, audit_error = difference(means, inside, tests, weights=weights, draws=len(outcomes))
+    audit, audit_error = difference(means, inside, tests, weights=weights, left=left, draws=draws or len(outcomes))
+    seen = None if objects is None else objects(tests)
     return Answer(
         query=query.text,
         tests=len(tests),
@@ -55,7 +71,7 @@ def ask(
         low=low,
         high=high,
         level=level,
-        base=float(fitted.predict(np.zeros(1, dtype=np.int64))[0][0]),
+        base=base,
         audit=audit,
         audit_error=audit_error,
         worst=tuple(
@@ -64,7 +80,18 @@ def ask(
         ),
         profile=profile.name if profile is not None else "",
         notes=fitted.notes,
+        not_applicable=len(selected) - len(tests),
+        left=float(weights @ left),
+        recall=math.nan if seen is None else seen.recall,
+        precision=math.nan if seen is None else seen.precision,
     )
+
+
+def _nothing(query: Query, selected: int, base: float, level: float) -> Answer:
+    """The answer where no test is left to speak of."""
+    why = "in none of its tests enough inputs have an object left" if selected else "no test fits it"
+    nan = math.nan
+    return Answer(query.text, 0, 0, 0, nan, nan, nan, level, base, notes=(why,), not_applicable=selected)
 
 
 def weakest(
@@ -87,9 +114,8 @@ def condition(fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, test
     """What is known about one test."""
     means, errors = fitted.predict(np.array([test], dtype=np.int64))
     low, high = _band(float(means[0]), float(errors[0]), level)
-    at = dict(zip(space.names, space.severities(test).tolist(), strict=True))
     return Condition(
-        severities={name: severity for name, severity in at.items() if severity},
+        severities=space.named(test),
         robustness=float(means[0]),
         low=low,
         high=high,
@@ -98,19 +124,21 @@ def condition(fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, test
 
 
 def difference(
-    predicted: FloatArray, inside: Outcomes, tests: IntArray, *, weights: FloatArray, draws: int
+    predicted: FloatArray, inside: Outcomes, tests: IntArray, *, weights: FloatArray, left: FloatArray, draws: int
 ) -> tuple[float, float]:
     """The surrogate's mean over a region, corrected by what the rows inside showed, and its standard error.
 
     predicted
-        One per test of the region, as ``tests`` are, in ascending order.
+        One per test of the region, as ``tests``, ``weights`` and ``left`` are, in ascending order.
+    left
+        Share of the inputs that a draw of the test can say something about.
 
     The difference estimator of survey sampling: each row stands for ``1 / (draws × chance)`` of its test.
     """
     if inside.chance is None or len(inside) < FEW or not np.all(inside.chance > 0):
         return math.nan, math.nan
     at = np.searchsorted(tests, inside.tests)
-    parts = weights[at] * (inside.held - predicted[at]) / (draws * inside.chance)
+    parts = weights[at] / left[at] * (inside.held - predicted[at]) / (draws * inside.chance)
     # Rows outside the region are draws that added nothing: they count in the spread.
     variance = float((parts**2).sum() - parts.sum() ** 2 / draws)
     return float(weights @ predicted + parts.sum()), math.sqrt(max(variance, 0.0))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Answer, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
@@ -27,6 +28,7 @@ from fieldcheck.tomography.runs.folder import BACKUP, HEAD, RunFolder, space_of
 from fieldcheck.tomography.runs.measure import Bands, Progress, Tell, carried_out, head_of
 from fieldcheck.tomography.runs.schedule import Schedule, Stage
 from fieldcheck.tomography.runs.stopping import Stopping
+from fieldcheck.tomography.setup.scenes import LEAST_LEFT, ShareLeft
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 from fieldcheck.tomography.surrogates.measured import WithMeasured
@@ -41,6 +43,7 @@ NEEDED: schema.Schema = {
     "budget": int | None,
     "width": schema.NUMBER | None,
     "earlier": list,
+    "left": dict | None,
 }
 """What a head says."""
 
@@ -59,6 +62,11 @@ class Run:
         How it ended; None where it was opened from a folder.
     kept
         Where the fitted surrogate is kept for the next time that the run is opened; None fits it anew.
+    left
+        The share of the inputs with an object left in each test, where the truth is boxes.
+    rows, objects
+        All rows, also those in which nothing was left that could be found: ``outcomes`` are without them. Single
+        objects, by row, where they were kept.
     """
 
     space: Space
@@ -72,6 +80,9 @@ class Run:
     inputs: int = 0
     ending: Ending | None = None
     kept: Path | None = None
+    left: ShareLeft | None = None
+    rows: Outcomes | None = None
+    objects: box.Objects | None = None
 
     @classmethod
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
@@ -81,17 +92,24 @@ class Run:
         outcomes, arrangements = ledger.read()
         if not len(outcomes):
             raise SpaceError(f"{folder} has no outcomes yet", rule="run it first", hint="tomography run --resume")
+        space = space_of(head["space"], Path(folder) / HEAD)
+        with decoding(Path(folder) / HEAD, SpaceError, rule="only --resume writes to it", hint=BACKUP):
+            left = ShareLeft.of_record(head["left"], space)
+        _refuse_nothing(outcomes, folder)
         return cls(
-            space=space_of(head["space"], Path(folder) / HEAD),
-            outcomes=outcomes,
+            space=space,
+            outcomes=outcomes.applicable,
             classes=_classes(head, Path(folder) / HEAD),
             guess=float(head["guess"]),
             surrogate=surrogate or str(head["surrogate"]),
             seed=int(head["seed"]),
-            arrangements=arrangements,
+            arrangements=None if arrangements is None else arrangements[~np.isnan(outcomes.held)],
             folder=Path(folder),
             inputs=int(head["inputs"]),
             kept=Path(folder) / "surrogate.npz",
+            left=left,
+            rows=outcomes,
+            objects=ledger.objects(),
         )
 
     @property
@@ -103,12 +121,41 @@ class Run:
         """The surrogate, fitted to all outcomes."""
         chosen = surrogates.registry.build(self.surrogate)
         found = fitted(chosen, self.evidence, seed=self.seed, path=self.kept)
-        return found if self.arrangements is not None else WithMeasured.of(found, self.outcomes, self.inputs)
+        return (
+            found
+            if self.arrangements is not None
+            else WithMeasured.of(found, self.outcomes if self.rows is None else self.rows, self.inputs)
+        )
+
+    def shares(self, tests: IntArray) -> FloatArray:
+        """The share of the inputs that have an object left, one per test; 1 where the truth is no boxes."""
+        return np.ones(len(tests)) if self.left is None else self.left.of(self.space.severities(tests))
+
+    def applicable(self, tests: IntArray) -> IntArray:
+        """Those tests in which enough inputs have an object left."""
+        return tests[self.shares(tests) >= LEAST_LEFT]
+
+    def objects_in(self, tests: IntArray) -> box.Objects | None:
+        """Single objects of the rows of some tests."""
+        if self.objects is None or self.rows is None:
+            return None
+        return self.objects.select(np.flatnonzero(np.isin(self.rows.tests, tests)))
 
     def ask(self, query: str, *, profile: Profile | None = None, level: float = 0.95, worst: int = 5) -> Answer:
         """The answer to a query."""
         found = parse(query, self.space)  # before the surrogate is fitted: what is wrong with it is said at once
-        return ask(self.fitted, self.outcomes, found, profile=profile, quality=self.quality, level=level, worst=worst)
+        return ask(
+            self.fitted,
+            self.outcomes,
+            found,
+            profile=profile,
+            quality=self.quality,
+            level=level,
+            worst=worst,
+            shares=None if self.left is None else self.shares,
+            objects=self.objects_in,
+            draws=None if self.rows is None else len(self.rows),
+        )
 
     def export(self) -> Path | None:
         """All outcomes as one Parquet table in the folder, severities by name; for other tools."""
@@ -139,6 +186,16 @@ class Run:
         if found.shape != (self.space.size,) or found.dtype.kind != "f":
             raise SpaceError(f"{path} is damaged: {found.dtype} of shape {found.shape}", rule=rule, hint=again)
         return found.astype(np.float64)
+
+
+def _refuse_nothing(outcomes: Outcomes, where: object) -> None:
+    """Refuse a run in which no row says anything about the model."""
+    if len(outcomes) and np.isnan(outcomes.held).all():
+        raise SpaceError(
+            f"{where}: no input has a true box that is left",
+            rule="true boxes in the pixels of the images, of classes that are looked at",
+            hint="look at boxes in [data] and classes in [check]",
+        )
 
 
 def _classes(head: Mapping[str, Any], where: Path) -> IntArray | None:
@@ -193,15 +250,19 @@ def measure(  # noqa: PLR0913 -- all optional
         earlier=() if ledger is None else tuple(Stage(**stage) for stage in ledger.head().get("earlier", ())),
     )
     outcomes, arrangements = carried_out(schedule, subject, ledger, progress)
+    _refuse_nothing(outcomes, "the run")
     return Run(
         subject.space,
-        outcomes,
+        outcomes.applicable,
         subject.classes,
         subject.guess,
         surrogate,
         seed,
-        arrangements,
+        None if arrangements is None else arrangements[~np.isnan(outcomes.held)],
         folder=None if folder is None else Path(folder),
         inputs=subject.inputs,
         ending=ending(schedule, outcomes),
+        left=ShareLeft.of_record(head["left"], subject.space),
+        rows=outcomes,
+        objects=None if ledger is None else ledger.objects(),
     )

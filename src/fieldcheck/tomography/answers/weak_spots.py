@@ -52,7 +52,7 @@ def weaknesses(
     below
         A robustness under this is a failure; by default ten points under that of unperturbed inputs.
     """
-    tests = np.sort(low_orders(run.space, order))
+    tests = run.applicable(np.sort(low_orders(run.space, order)))
     limit = _base(run) - 0.1 if below is None else below
     return Weakness(
         conditions=weakest(run.fitted, run.outcomes, run.space, tests=tests, level=level, count=count),
@@ -67,7 +67,7 @@ def interactions(run: Run, *, count: int, level: float) -> tuple[Interaction, ..
     if len(run.space.axes) < 2:
         return ()
     tests = low_orders(run.space, 2)
-    pairs = tests[run.space.orders(tests) == 2]
+    pairs = run.applicable(tests[run.space.orders(tests) == 2])
     means, errors = run.fitted.predict(pairs)
     expected = independent(run, run.space.severities(pairs))
     order = np.lexsort((pairs, means - expected))[:count]
@@ -97,6 +97,7 @@ def independent(run: Run, severities: np.ndarray[tuple[int, ...], np.dtype[np.in
 def smallest(run: Run, below: float, *, level: float) -> Condition | None:
     """The test with the smallest sum of severities whose robustness is under a limit; of those, the weakest."""
     tests = np.arange(run.space.size) if run.space.size <= LISTED else np.sort(low_orders(run.space, 3))
+    tests = run.applicable(tests)
     means, _ = run.fitted.predict(tests)
     failing = np.flatnonzero(means < below)
     if not len(failing):

@@ -76,15 +76,18 @@ registry: Registry[Perturbation] = Registry(
 )
 
 
-def register(name: str, *, kind: Kind, levels: int = 5, title: str = "") -> Callable[[Change], type[OneByOne]]:
+def register(
+    name: str, *, kind: Kind, levels: int = 5, title: str = "", still: bool = False
+) -> Callable[[Change], type[OneByOne]]:
     """Make a perturbation of the function below, and know it by ``name``.
 
     The function gets one item, its severity (1 and up) and a numpy generator of its own; items at severity 0 never get
     there. ``kind`` is what an item is: an image, a text, or a row (also a time series: any array).
+    ``still``: what is in an image stays where it is, so that true boxes do.
     """
 
     def make(function: Change) -> type[OneByOne]:
-        made = made_of(function, name, kind=kind, levels=levels, title=title)
+        made = made_of(function, name, kind=kind, levels=levels, title=title, still=still)
         registry.add(made)
         return made
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Kind
 from fieldcheck.core.rng import ItemStreams
-from fieldcheck.core.types import IntArray
+from fieldcheck.core.types import FloatArray, IntArray
 
 
 @runtime_checkable
@@ -24,12 +24,16 @@ class Perturbation(Protocol):
     random
         Whether it draws random numbers: one stream per item, named by seed, perturbation, item and severity, so
         that the result does not depend on the batch, the worker or the machine.
+    still
+        Whether what is in an image stays where it is. Others say by ``motions`` where it goes; those that do not
+        cannot be used where the truth has places, as in detection.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     kind: ClassVar[Kind]
     random: ClassVar[bool]
+    still: ClassVar[bool]
 
     @property
     def levels(self) -> int:
@@ -47,6 +51,15 @@ class Perturbation(Protocol):
         draws
             One stream per item (``Draws.of(seed, name, items, severity)``); those that are not random leave it alone.
         """
+        ...
+
+
+@runtime_checkable
+class Moving(Perturbation, Protocol):
+    """A perturbation that moves what is in an image, and says where to."""
+
+    def motions(self, severity: IntArray, draws: ItemStreams, height: int, width: int) -> FloatArray:
+        """Where points go, measured from the centre of images of this size: a 3 x 3 matrix for ``(x, y, 1)`` each."""
         ...
 
 

@@ -39,6 +39,7 @@ class OneByOne:
     title: ClassVar[str]
     kind: ClassVar[Kind]
     random: ClassVar[bool] = True
+    still: ClassVar[bool] = False
     function: ClassVar[Change]
 
     levels: int = 5
@@ -66,12 +67,16 @@ class OneByOne:
         return found.astype(item.dtype, copy=False)
 
 
-def made_of(function: Change, name: str, *, kind: Kind, levels: int = 5, title: str = "") -> type[OneByOne]:
+def made_of(
+    function: Change, name: str, *, kind: Kind, levels: int = 5, title: str = "", still: bool = False
+) -> type[OneByOne]:
     """The class of perturbations that apply ``function``; ``title`` is by default the first line of its docstring."""
     if not NAME.match(name) or name != name.lower():
         rule = "a name has small letters, digits, _ and -, a letter first"
         raise SpaceError(f"a perturbation called '{name}'", rule=rule)
     said = title or (function.__doc__ or name).strip().splitlines()[0]
-    body = {"name": name, "title": said, "kind": kind, "function": staticmethod(function), "__doc__": function.__doc__}
-    made = type(name, (OneByOne,), {**body, "levels": levels, "__annotations__": {"levels": "int"}})
+    body = {"name": name, "title": said, "kind": kind, "function": staticmethod(function), "still": still}
+    made = type(
+        name, (OneByOne,), {**body, "__doc__": function.__doc__, "levels": levels, "__annotations__": {"levels": "int"}}
+    )
     return dataclass(frozen=True)(made)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import LARGEST, Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
@@ -38,6 +40,10 @@ COLUMNS = ("tests", "inputs", "held", "chance", "arrangements")
 
 KINDS = {"tests": "iu", "inputs": "iu", "held": "f", "chance": "f", "arrangements": "iu"}
 """Letters that numpy has for their types."""
+
+
+FEW = 10
+"""Parts whose names can be pasted."""
 
 
 ONCE, DELETE = "parts are written once", "delete it and all later ones, then --resume"
@@ -146,8 +152,8 @@ class RunFolder:
                 hint=f"--half-width {before['width']:g}, or less",
             )
 
-    def add(self, outcomes: Outcomes, arrangements: IntArray | None = None) -> None:
-        """Store the next part; it is on disk when this returns."""
+    def add(self, outcomes: Outcomes, arrangements: IntArray | None = None, objects: box.Objects | None = None) -> None:
+        """Store the next part; it is on disk when this returns. box.Objects are numbered by the rows of the part."""
         columns: dict[str, npt.NDArray[Any]] = {
             "tests": outcomes.tests,
             "inputs": outcomes.inputs,
@@ -157,9 +163,23 @@ class RunFolder:
             columns["chance"] = outcomes.chance
         if arrangements is not None:
             columns["arrangements"] = arrangements
+        if objects is not None:
+            columns |= {name: _small(getattr(objects, name)) for name in box.PARTS}
         number = len(self.parts())
         with whole_file(self.folder / PARTS / f"{number:06d}.npz") as place, place.open("wb") as stream:
             np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
+
+    def objects(self) -> box.Objects | None:
+        """All single objects, by row of the run; None where no part has any."""
+        found, begun = [], 0
+        for path in self.parts():
+            with npz.open_npz(path, SpaceError, rule=ONCE, hint=DELETE) as file:
+                part = file.read([name for name in ("tests", *box.PARTS) if name in file.headers])
+            if len(part) > 1:
+                with decoding(path, SpaceError, rule=ONCE, hint=DELETE):
+                    found.append(_whole(part, begun))
+            begun += len(part["tests"])
+        return box.Objects(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else None
 
     def parts(self) -> list[Path]:
         """The parts that are there, in order."""
@@ -188,12 +208,35 @@ class RunFolder:
         return outcomes, joined.get("arrangements")
 
 
+def _small(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The column in fewer bytes; scores keep three digits and classes are whole."""
+    narrow = {"f": np.float32, "i": np.int32}.get(column.dtype.kind)
+    return column if narrow is None else column.astype(narrow)
+
+
+def _whole(part: Mapping[str, npt.NDArray[Any]], begun: int) -> list[npt.NDArray[Any]]:
+    """The columns of ``box.Objects`` in a part whose first row is row ``begun`` of the run."""
+    wide = {"f": np.float64, "i": np.int64}
+    columns = [part[name].astype(wide.get(part[name].dtype.kind, bool)) for name in box.PARTS]
+    return [
+        column + begun if name.endswith("_rows") else column for name, column in zip(box.PARTS, columns, strict=True)
+    ]
+
+
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Names of what differs and may not; of the subject, which part of it."""
     differ = [name for name in {**before, **now} if name not in GROWING and before.get(name) != now.get(name)]
     if differ[:1] != ["subject"]:
         return differ
     return _changed(before["subject"], now["subject"]) or differ
+
+
+def _remedy(part: Path) -> str:
+    """What to type: later parts were drawn after this one, and go with it."""
+    later = [path for path in sorted(part.parent.glob("[0-9]*.npz")) if path.name >= part.name]
+    if len(later) > FEW:
+        return DELETE
+    return f"rm {shlex.join(map(str, later))}, then `tomography run` as before with --resume"
 
 
 def _no_limit(budget: int | None) -> float:
@@ -206,10 +249,10 @@ def _inferences(number: float) -> str:
 
 def _read(path: Path, limits: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
     """A part; its tests and inputs are numbers below the limits."""
-    with npz.open_npz(path, SpaceError, rule=ONCE, hint=DELETE) as file:
+    with npz.open_npz(path, SpaceError, rule=ONCE, hint=_remedy(path)) as file:
         part = file.read([name for name in COLUMNS if name in file.headers])
     if problem := _problem(part, limits):
-        raise SpaceError(f"{path} is damaged: {problem}", rule=ONCE, hint=DELETE)
+        raise SpaceError(f"{path} is damaged: {problem}", rule=ONCE, hint=_remedy(path))
     return part
 
 
@@ -224,13 +267,15 @@ def _problem(part: Mapping[str, npt.NDArray[Any]], limits: Mapping[str, int]) ->
     outside = [name for name, limit in limits.items() if np.any((part[name] < 0) | (part[name] >= limit))]
     if outside:
         return f"'{outside[0]}' has numbers that the run does not have"
-    return "" if np.all((part["held"] >= 0) & (part["held"] <= 1)) else "'held' is not between 0 and 1"
+    held = part["held"]
+    return "" if np.all(np.isnan(held) | ((held >= 0) & (held <= 1))) else "'held' is not between 0 and 1"
 
 
 def space_record(space: Space) -> list[dict[str, Any]]:
     """A space as plain values."""
     return [
         {"name": axis.name, "levels": axis.levels, "perturbation": axis.perturbation, "words": dict(axis.words)}
+        | {name: list(part) for name in ("chosen", "of", "amounts") if (part := getattr(axis, name))}
         for axis in space.axes
     ]
 
@@ -245,7 +290,13 @@ def space_of(record: Any, where: object) -> Space:
         return Space(
             tuple(
                 Axis(
-                    one["name"], one["levels"], one["perturbation"], {k: (v[0], v[1]) for k, v in one["words"].items()}
+                    one["name"],
+                    one["levels"],
+                    one["perturbation"],
+                    {k: (v[0], v[1]) for k, v in one["words"].items()},
+                    tuple(map(int, one.get("chosen", ()))),
+                    tuple(map(str, one.get("of", ()))),
+                    tuple((float(low), float(high)) for low, high in one.get("amounts", ())),
                 )
                 for one in rows
             )

@@ -40,9 +40,10 @@ def carried_out(
         rows, variants = schedule.next(outcomes)
         if not len(rows):
             return outcomes, arrangements
-        found = Outcomes(rows.tests, rows.inputs, subject.measure(rows.tests, rows.inputs, variants), rows.chance)
+        held, objects = subject.observe(rows.tests, rows.inputs, variants)
+        found = Outcomes(rows.tests, rows.inputs, held, rows.chance)
         if ledger is not None:
-            ledger.add(found, variants)
+            ledger.add(found, variants, objects)
         outcomes, arrangements = _joined(outcomes, found), _appended(arrangements, variants)
         if progress is not None:
             progress(len(outcomes), schedule.total(outcomes))
@@ -71,7 +72,7 @@ class Bands:
 
     def _of(self, outcomes: Outcomes) -> FloatArray:
         space = self.subject.space
-        evidence = Evidence(space, outcomes, self.subject.classes, self.subject.guess)
+        evidence = Evidence(space, outcomes.applicable, self.subject.classes, self.subject.guess)
         fitted = surrogates.registry.build(self.surrogate).fit(evidence, seed=self.seed)
         fitted = WithMeasured.of(fitted, outcomes, self.subject.inputs)
         tests = np.unique(np.linspace(0, space.size - 1, min(LOOKED_AT, space.size)).astype(np.int64))
@@ -94,6 +95,7 @@ def head_of(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
         "inputs": subject.inputs,
         "classes": None if subject.classes is None else subject.classes.tolist(),
         "guess": subject.guess,
+        "left": left.record() if (left := subject.left()) is not None else None,
     }
 
 

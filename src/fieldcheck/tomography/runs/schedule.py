@@ -303,7 +303,12 @@ def _by_test(tests: IntArray, outcomes: Outcomes) -> Iterator[FloatArray]:
     ends = np.searchsorted(outcomes.tests[order], tests, side="right")
     starts = np.searchsorted(outcomes.tests[order], tests, side="left")
     held = outcomes.held[order]
-    return (held[first:last] for first, last in zip(starts.tolist(), ends.tolist(), strict=True))
+    return (_there(held[first:last]) for first, last in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _there(held: FloatArray) -> FloatArray:
+    """Without rows in which nothing was left that could be found."""
+    return held[~np.isnan(held)]
 
 
 def _spent(rows: int, budget: int | None) -> bool:

@@ -6,21 +6,28 @@ two rows with the same input and the same first severities share that work, what
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.inputs import Inputs, gather
+from fieldcheck.core.inputs import Inputs, gather, parts_of
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.rng import ItemStreams
-from fieldcheck.core.space import Space
+from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Perturbation
+from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, ShareLeft, moves
+
+HELD, LEAST = 2**28, 64
+"""Bytes of perturbed inputs that are held at once, about, and rows at least."""
+
 
 Respond = Callable[[Any], npt.NDArray[Any]]
 """From a batch of inputs to what the model says, one row per item."""
@@ -32,13 +39,13 @@ Check = Callable[[npt.NDArray[Any], IntArray], npt.NDArray[Any]]
 
 def against(measure: Measure | Callable[[Any, Any], npt.NDArray[Any]], truths: Any) -> Check:
     """What is right by a measure, or by a function of outputs and truths, where the truth of every input is known."""
-    known = truths if isinstance(truths, np.ndarray) else _entries(truths)
+    known = truths if isinstance(truths, np.ndarray) else entries(truths)
     if callable(measure):
         return lambda outputs, at: measure(outputs, known[at])
     return lambda outputs, at: ~measure.failed(measure.losses(outputs, known[at]))
 
 
-def _entries(truths: Any) -> npt.NDArray[Any]:
+def entries(truths: Any) -> npt.NDArray[Any]:
     """A list with entries of any shape as an array of them."""
     found = np.empty(len(truths), dtype=object)
     for at, truth in enumerate(truths):
@@ -69,6 +76,8 @@ class Executor:
     hidden
         From a batch of inputs to the activations of the model's last hidden layer, one row per item; None where it
         shows none.
+    scenes
+        Where the truth is boxes: they are moved as the images are, and ``check`` is not asked.
     """
 
     space: Space
@@ -80,13 +89,22 @@ class Executor:
     batch: int = 512
     clock: Clock = field(default_factory=Clock)
     hidden: Respond | None = None
+    scenes: Scenes | None = None
 
     def __post_init__(self) -> None:
+        if self.scenes is not None:
+            self.scenes.check(self.perturbations)
         for axis, perturbation in zip(self.space.axes, self.perturbations, strict=True):
-            if axis.levels > perturbation.levels:
+            if not axis.amounts and axis.highest > perturbation.levels:
                 raise SpaceError(
-                    f"{axis.name} has {axis.levels} levels",
+                    f"{axis.name} has {axis.highest} levels",
                     rule=f"{perturbation.name} is defined up to severity {perturbation.levels}",
+                )
+            unknown = [name for name in axis.of if name not in parts_of(self.inputs)]
+            if unknown:
+                raise SpaceError(
+                    f"{axis.name} is of '{unknown[0]}'",
+                    rule="texts of an item: " + (", ".join(parts_of(self.inputs)) or "one, without a name"),
                 )
             if perturbation.kind != self.inputs.kind:
                 raise SpaceError(
@@ -95,18 +113,85 @@ class Executor:
                 )
 
     def measure(self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None) -> FloatArray:
-        """Whether the check holds, one per row: 1.0 or 0.0.
+        """Whether the check holds, one per row: 1.0 or 0.0; nan where nothing is left that could be found.
 
         arrangements
             Where the order of perturbations matters: the rank of each row's order among all orders of the axes.
         """
+        return self.observe(tests, inputs, arrangements)[0]
+
+    def observe(
+        self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None
+    ) -> tuple[FloatArray, box.Objects | None]:
+        """The same, and single objects where the truth is boxes. A row without a true box costs no inference."""
+        if self.scenes is None:
+            outputs = self._outputs(tests, inputs, arrangements)
+            return np.asarray(self.check(outputs, inputs), dtype=np.float64), None
+        truths = self.truths(tests, inputs, arrangements)
+        at = np.flatnonzero([len(boxes) > 0 for boxes in truths])
+        held = np.full(len(tests), np.nan)
+        if not len(at):
+            return held, None
+        outputs = self._outputs(tests[at], inputs[at], None if arrangements is None else arrangements[at])
+        left = [truths[row] for row in at.tolist()]
+        held[at] = self.scenes.held(list(outputs), left)
+        objects = self.scenes.objects(list(outputs), left)
+        return held, objects and replace(objects, true_rows=at[objects.true_rows], said_rows=at[objects.said_rows])
+
+    def truths(self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None) -> list[FloatArray]:
+        """The true boxes of each row, moved as its image is."""
+        scenes = self._scenes()
+        motion = Motion.none(len(tests), scenes.height, scenes.width)
+        picture = motion.windows[:1].copy()
+        for codes in steps(self.space, tests, arrangements).T:
+            for axis, perturbation, at, levels in self._at_work(codes):
+                severities = axis.severities(levels, inputs[at])
+                maps = moves(perturbation, self.seed, inputs[at], severities, height=scenes.height, width=scenes.width)
+                if maps is not None:
+                    motion.then(at, maps, picture)
+        return scenes.after(motion, inputs)
+
+    def left(self) -> ShareLeft | None:
+        """The share of the inputs with an object left, by test; None where the truth is no boxes, or is too much work.
+
+        Without an inference: where boxes are does not depend on the model.
+        """
+        axes = tuple(at for at, one in enumerate(self.perturbations) if not one.still)
+        shape = tuple(self.space.shape[at] for at in axes)
+        if self.scenes is None or math.prod(shape) > MOST_MOVED:
+            return None
+        shares = np.empty(math.prod(shape))
+        inputs = np.arange(len(self.inputs))
+        for number, levels in enumerate(np.ndindex(*shape)):
+            severities = np.zeros(len(self.space.axes), dtype=np.int64)
+            severities[list(axes)] = levels
+            truths = self.truths(np.repeat(self.space.numbers(severities), len(inputs)), inputs)
+            shares[number] = np.mean([len(boxes) > 0 for boxes in truths])
+        return ShareLeft(axes, shares.reshape(shape))
+
+    def _scenes(self) -> Scenes:
+        if self.scenes is None:
+            raise SpaceError("the truth has no boxes", rule="a check of detection")
+        return self.scenes
+
+    def _outputs(self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None) -> npt.NDArray[Any]:
+        """What the model says, one per row; so many rows at a time that their inputs fit into memory."""
+        size = np.asarray(self.inputs.batch(0, 1)).nbytes if self.inputs.kind != "text" else 1_000
+        block = max(LEAST, HELD // max(1, size))
+        parts = []
+        for start in range(0, len(tests), block):
+            rows = slice(start, start + block)
+            parts.append(self._answers(tests[rows], inputs[rows], None if arrangements is None else arrangements[rows]))
+        return np.concatenate(parts)
+
+    def _answers(self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None) -> npt.NDArray[Any]:
         started = time.process_time()
         batch, which = self.perturbed(tests, inputs, arrangements)
         self.clock.perturbing += time.process_time() - started
         started = time.process_time()
         outputs = [self.respond(batch[at : at + self.batch]) for at in range(0, len(batch), self.batch)]
         self.clock.inferring += time.process_time() - started
-        return np.asarray(self.check(np.concatenate(outputs)[which], inputs), dtype=np.float64)
+        return np.asarray(np.concatenate(outputs)[which])
 
     def perturbed(
         self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None
@@ -123,17 +208,43 @@ class Executor:
 
     def _apply(self, batch: Any, items: IntArray, codes: IntArray) -> Any:
         """Apply to each item the perturbation and severity behind its code."""
+        for axis, perturbation, at, levels in self._at_work(codes):
+            change = self._perturb_parts if parts_of(self.inputs) else self._perturb
+            changed = change(axis, perturbation, take(batch, at), axis.severities(levels, items[at]), items[at])
+            batch = put(batch, at, changed)
+        return batch
+
+    def _at_work(self, codes: IntArray) -> Iterator[tuple[Axis, Perturbation, IntArray, IntArray]]:
+        """Of one step: each perturbation that some rows get, these rows, and its level in each."""
         first = 1
         for axis, perturbation in zip(self.space.axes, self.perturbations, strict=True):
             at = np.flatnonzero((codes >= first) & (codes < first + axis.levels))
             if len(at):
-                changed = self._perturb(perturbation, take(batch, at), codes[at] - first + 1, items[at])
-                batch = put(batch, at, changed)
+                yield axis, perturbation, at, codes[at] - first + 1
             first += axis.levels
-        return batch
 
-    def _perturb(self, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray) -> Any:
-        draws = ItemStreams.of(self.seed, perturbation.name, items, severities)
+    def _perturb_parts(
+        self, axis: Axis, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray
+    ) -> Any:
+        """Items of several texts: each text that the axis is about is perturbed by itself, with draws of its own."""
+        names = parts_of(self.inputs)
+        columns = [list(column) for column in zip(*batch, strict=True)]
+        for place, name in enumerate(names):
+            if name in (axis.of or names):
+                columns[place] = self._perturb(axis, perturbation, columns[place], severities, items, part=f"/{name}")
+        return list(zip(*columns, strict=True))
+
+    def _perturb(
+        self,
+        axis: Axis,
+        perturbation: Perturbation,
+        batch: Any,
+        severities: IntArray,
+        items: IntArray,
+        *,
+        part: str = "",
+    ) -> Any:
+        draws = ItemStreams.of(self.seed, perturbation.name + part, items, severities)
         try:
             return perturbation.apply(batch, severities, draws)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:

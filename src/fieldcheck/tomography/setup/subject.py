@@ -5,27 +5,36 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from fieldcheck import models, sources
+from fieldcheck.core import boxes as box
 from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.inputs import Inputs, Subset
-from fieldcheck.core.space import Space
+from fieldcheck.core.inputs import Inputs, Subset, gather
+from fieldcheck.core.measures.base import Measure
+from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.models import decoders
 from fieldcheck.models.classes import as_codes, class_names
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
-from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against
+from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against, entries
+from fieldcheck.tomography.setup.scenes import VISIBLE, ClassGroups, Right, Scenes, ShareLeft
 from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, Recipe
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 Measuring = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
 """From tests, inputs and arrangements, one per row, to whether the check holds: 1.0 or 0.0."""
+
+
+Observing = Callable[[IntArray, IntArray, IntArray | None], tuple[FloatArray, box.Objects | None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +62,17 @@ class Subject:
     clock: Clock | None = None
     notes: tuple[str, ...] = ()
     executor: Executor | None = None
+
+    def left(self) -> ShareLeft | None:
+        """The share of the inputs with an object left, where the truth is boxes."""
+        return None if self.executor is None else self.executor.left()
+
+    @property
+    def observe(self) -> Observing:
+        """What ``measure`` says, and single objects where the truth is boxes."""
+        if self.executor is not None:
+            return self.executor.observe
+        return lambda tests, inputs, arrangements: (self.measure(tests, inputs, arrangements), None)
 
 
 def of_truth(truth: RecordedTruth) -> Subject:
@@ -87,16 +107,20 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
     space = recipe.space
     if space is None:
         raise SpaceError("no perturbation", rule="one [[perturbation]] or more")
-    check, classes, guess = _checking(recipe, inputs, opened, trust=trust)
+    scenes, respond = _scenes(recipe, inputs, opened, trust=trust)
+    check, classes, guess = (
+        _checking(recipe, inputs, opened, respond, trust=trust) if scenes is None else (_unasked, None, 0.0)
+    )
     executor = Executor(
         space=space,
-        perturbations=[_perturbation(axis.perturbation or axis.name, trust=trust) for axis in space.axes],
+        perturbations=[_perturbation(axis, trust=trust) for axis in space.axes],
         inputs=inputs,
-        respond=lambda batch: opened.model.respond(opened.steps(batch)).outputs,
+        respond=respond,
         check=check,
         seed=recipe.seed,
         batch=int(recipe.model.get("batch", 512)),
         hidden=_hidden(opened),
+        scenes=scenes,
     )
     digest = {
         "model": _model_digest(recipe),
@@ -125,7 +149,21 @@ def _settings(recipe: Recipe) -> str:
     return json.dumps(tables, sort_keys=True, default=str)
 
 
-def _perturbation(spec: str, *, trust: bool) -> Perturbation:
+def _perturbation(axis: Axis, *, trust: bool) -> Perturbation:
+    """The perturbation of an axis, with the amounts that its levels were given."""
+    found = _named_perturbation(axis.perturbation or axis.name, trust=trust)
+    if not axis.amounts:
+        return found
+    if "amounts" not in {one.name for one in fields(cast(Any, found))}:
+        raise SpaceError(
+            f"{found.name} takes no amounts",
+            rule="its levels have no single number each",
+            hint="levels = [0, 2, 5] chooses among its own levels",
+        )
+    return cast(Perturbation, replace(cast(Any, found), amounts=axis.every_amount()))
+
+
+def _named_perturbation(spec: str, *, trust: bool) -> Perturbation:
     """What a spec names: ``name:parameter=value`` of the registry, or ``module:name`` of the user's."""
     if ":" not in spec or "=" in spec:
         return perturbations.registry.build(spec)
@@ -146,7 +184,9 @@ def _hidden(opened: models.Opened) -> Respond | None:
 
 def _opening(recipe: Recipe, trust: bool) -> models.Opening:
     given = {name: value for name, value in recipe.model.items() if name in OPENING}
-    if isinstance(recipe.measure, measures.Tolerance):
+    if recipe.reads_raw or "decoder" in recipe.model:
+        given.setdefault("outputs", "raw")
+    if isinstance(recipe.measure, measures.Tolerance | measures.Error):
         given.setdefault("task", "regression")
     return models.Opening(**given, trust=trust)
 
@@ -164,27 +204,113 @@ def _inputs(recipe: Recipe) -> Inputs:
     return inputs if limit >= len(inputs) else Subset(inputs, np.arange(limit))
 
 
-def _checking(
-    recipe: Recipe, inputs: Inputs, opened: models.Opened, *, trust: bool
-) -> tuple[Check, IntArray | None, float]:
-    """The check, the classes of the inputs, and the robustness of guessing."""
+def _labels(inputs: Inputs) -> npt.NDArray[Any]:
     if inputs.labels is None:
         raise SpaceError(
             "the data have no labels", rule="a check compares with the truth", hint='label = "COLUMN" in [data]'
         )
-    kind = recipe.check.get("kind", "label")
-    if kind == "function":
+    return np.asarray(inputs.labels)
+
+
+def _checking(
+    recipe: Recipe, inputs: Inputs, opened: models.Opened, respond: Respond, *, trust: bool
+) -> tuple[Check, IntArray | None, float]:
+    """The check, the classes of the inputs, and the robustness of guessing."""
+    if recipe.check.get("reference") == "unperturbed":
+        return _against_itself(recipe.measure, inputs, respond), None, 0.0
+    labels = _labels(inputs)
+    if recipe.check.get("kind") == "function":
         own = models.named_object(str(recipe.check["function"]), trust=trust)
-        return against(own, np.asarray(inputs.labels)), None, 0.0
+        return against(own, labels), None, 0.0
     measure = recipe.measure
     if not isinstance(measure, measures.Accuracy):
-        return against(measure, np.asarray(inputs.labels)), None, 0.0
+        return against(measure, labels), None, 0.0
     if opened.model.task != "classification":
         raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
-    width = opened.model.respond(opened.steps(inputs.batch(0, 1))).outputs.shape[1]
+    width = respond(inputs.batch(0, 1)).shape[1]
     names, _ = class_names(opened.model, [inputs], given=recipe.model.get("classes"), width=width)
-    codes = as_codes(inputs.labels, names, where=inputs.name)
+    codes = as_codes(labels, names, where=inputs.name)
     return against(measure, codes), codes, measure.top / width
+
+
+def _against_itself(measure: Measure, inputs: Inputs, respond: Respond) -> Check:
+    """Right is what the model says of the unperturbed input, asked for once."""
+    known: dict[int, Any] = {}
+
+    def check(outputs: npt.NDArray[Any], at: IntArray) -> npt.NDArray[Any]:
+        new = np.array(sorted(set(at.tolist()) - known.keys()), dtype=np.int64)
+        if len(new):
+            known.update(zip(new.tolist(), respond(gather(inputs, new)), strict=True))
+        return ~measure.failed(measure.losses(outputs, [known[one] for one in at.tolist()]))
+
+    return check
+
+
+def _unasked(outputs: npt.NDArray[Any], at: IntArray) -> npt.NDArray[Any]:
+    raise AssertionError("where the truth is boxes, the scenes are asked")
+
+
+def _scenes(recipe: Recipe, inputs: Inputs, opened: models.Opened, *, trust: bool) -> tuple[Scenes | None, Respond]:
+    """True boxes where the check is about boxes, and what the model says: boxes in the picture then."""
+    steps, model = opened.steps, opened.model
+    boxed = isinstance(recipe.measure, measures.Detection | measures.DetectionF1)
+    if not boxed and "decoder" not in recipe.model:
+        return None, lambda batch: model.respond(steps(batch)).outputs
+    if inputs.kind != "image":
+        raise SpaceError(f"boxes in {inputs.kind}s", rule="a detector looks at images")
+    height, width = inputs.batch(0, 1).shape[1:3]
+    groups = _groups(recipe, inputs)
+    decode = _decoder(str(recipe.model.get("decoder", "boxes")), trust=trust)
+    fit = steps.fit
+
+    def boxes_of(output: Any) -> FloatArray:
+        said = decode(output, fit.height if fit else height, fit.width if fit else width)
+        brought = said if fit is None else fit.back(said, height, width)
+        return brought if groups is None else groups.of_model(brought)
+
+    def respond(batch: Any) -> npt.NDArray[Any]:
+        return entries([boxes_of(output) for output in model.respond(steps(batch)).outputs])
+
+    truths = [_with_class(box.read_boxes(label)) for label in _labels(inputs)]
+    function = recipe.check.get("kind") == "function"
+    right: Right = models.named_object(str(recipe.check["function"]), trust=trust) if function else recipe.measure
+    found = truths if groups is None else [groups.of_truth(boxes) for boxes in truths]
+    respond(inputs.batch(0, 1))  # what is wrong with the outputs is said at once
+    return Scenes(found, height, width, right, float(recipe.check.get("visible", VISIBLE))), respond
+
+
+def _with_class(boxes: FloatArray) -> FloatArray:
+    """``x0, y0, x1, y1, class``; a class of nan where none is known."""
+    return np.column_stack([boxes, np.full(len(boxes), np.nan)])[:, :5]
+
+
+def _decoder(spec: str, *, trust: bool) -> Callable[[Any, int, int], FloatArray]:
+    """From the outputs for an image, its height and its width to boxes."""
+    if ":" not in spec or "=" in spec:
+        return decoders.registry.build(spec).boxes
+    own, rows = models.named_object(spec, trust=trust), decoders.registry.build("boxes")
+    return lambda output, height, width: rows.boxes(own(output, height, width), height, width)
+
+
+def _groups(recipe: Recipe, inputs: Inputs) -> ClassGroups | None:
+    """Which classes belong together; names are those of the data and of ``classes`` in [model]."""
+    given = recipe.check.get("classes")
+    if not given:
+        return None
+    truth, model = getattr(inputs, "classes", ()), recipe.model.get("classes", ())
+    return ClassGroups(
+        {_code(one, truth, "data"): at for at, group in enumerate(given.values()) for one in group["truth"]},
+        {_code(one, model, "model"): at for at, group in enumerate(given.values()) for one in group["model"]},
+    )
+
+
+def _code(given: int | str, names: Sequence[str], whose: str) -> float:
+    if isinstance(given, int):
+        return float(given)
+    if given not in names:
+        rule = "classes: " + ", ".join(names) if names else f"the {whose} names no classes: give numbers"
+        raise SpaceError(f"no class '{given}' of the {whose}", rule=rule)
+    return float(list(names).index(given))
 
 
 def file_digest(path: Path) -> str:

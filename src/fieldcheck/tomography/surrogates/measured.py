@@ -28,9 +28,11 @@ class WithMeasured:
         """The surrogate itself where no test ran on all of so many inputs."""
         pairs = np.column_stack([outcomes.tests, outcomes.inputs])
         once = np.unique(pairs, axis=0, return_index=True)[1]
-        tests, counts, held = outcomes.select(np.sort(once)).counts()
-        whole = counts >= inputs
-        return cls(surrogate, tests[whole], held[whole] / counts[whole]) if inputs and whole.any() else surrogate
+        rows = outcomes.select(np.sort(once))
+        every, counts = np.unique(rows.tests, return_counts=True)
+        tests, there, held = rows.applicable.counts()
+        whole = np.isin(tests, every[counts >= inputs])
+        return cls(surrogate, tests[whole], held[whole] / there[whole]) if inputs and whole.any() else surrogate
 
     @property
     def notes(self) -> tuple[str, ...]:

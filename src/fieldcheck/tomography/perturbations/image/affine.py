@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.perturbations.image.base import Pixels
+from fieldcheck.core.rng import ItemStreams
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, side, signs
 from fieldcheck.tomography.perturbations.image.operator import apply_operator, kept, sparse_operator
 
 _STEPS = 256
@@ -34,6 +36,41 @@ class Affine:
         """The moved images; what comes from outside is black."""
         height, width = pixels.shape[1:3]
         return apply_operator(kept(_operator, height * width)(self, height, width), pixels)
+
+    def forward(self) -> FloatArray:
+        """Where a point of the input goes, from the centre, as a 3 x 3 matrix for ``(x, y, 1)``."""
+        down, right = self.matrix[:2], self.matrix[2:]
+        back = np.array(
+            [[right[1], right[0], self.shift[1]], [down[1], down[0], self.shift[0]], [0.0, 0.0, 1.0]], dtype=np.float64
+        )
+        return np.asarray(np.linalg.inv(back))
+
+
+class MovedImages(ImagePerturbation):
+    """A perturbation that moves what is in the image, by an affine map for each level."""
+
+    still: ClassVar[bool] = False
+
+    @abstractmethod
+    def affine(self, level: int, side: int) -> Affine:
+        """What happens at a level, below 0 the other way, to images of this shorter side."""
+
+    def one_of(self, level: int) -> float:
+        """The amount of a level, below 0 where that is."""
+        return self.amounts[abs(level) - 1] * (1 if level > 0 else -1)
+
+    def ways(self, severity: IntArray, draws: ItemStreams) -> IntArray:
+        """The level of each item; those that are random go either way."""
+        return severity * signs(draws) if self.random else severity
+
+    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
+        return by_group(pixels, self.ways(severity, draws), lambda some, level: self.affine(level, side(some))(some))
+
+    def motions(self, severity: IntArray, draws: ItemStreams, height: int, width: int) -> FloatArray:
+        """See ``Perturbation.motions``."""
+        levels, at = np.unique(self.ways(severity, draws), return_inverse=True)
+        maps = [self.affine(level, min(height, width)).forward() for level in levels.tolist()]
+        return np.array(maps).reshape(-1, 3, 3)[at]
 
 
 def _operator(affine: Affine, height: int, width: int) -> Any:

@@ -29,6 +29,7 @@ class Elastic(ImagePerturbation):
     title: ClassVar[str] = "Stretched like rubber"
     paper: ClassVar[str] = "after Simard et al., ICDAR 2003; Hendrycks and Dietterich, ICLR 2019"
     random: ClassVar[bool] = True
+    still: ClassVar[bool] = False
     also: ClassVar[tuple[str, ...]] = ("elastic-transform",)
 
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:

@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from fieldcheck.core.rng import ItemStreams
-from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.perturbations.image.affine import Affine
-from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice, signs
+from fieldcheck.tomography.perturbations.image.affine import Affine, MovedImages
+from fieldcheck.tomography.perturbations.image.base import check_choice
 
 Scale = Literal["mild", "mnist"]
 
@@ -18,11 +16,14 @@ _ANGLES: dict[str, float] = {"mild": math.pi / 30, "mnist": 0.2}
 
 
 @dataclass(frozen=True)
-class Rotate(ImagePerturbation):
+class Rotate(MovedImages):
     """Turned about the centre, clockwise or not (drawn per item); bilinear, black corners.
 
     scale
         ``mild``: 6, 12, 18, 24, 30 degrees; ``mnist``: the angles of MNIST-C, .2 to 1.0 radians (11 to 57 degrees).
+
+    amounts
+        Degrees, one per level, instead of these.
     """
 
     name: ClassVar[str] = "rotate"
@@ -31,13 +32,11 @@ class Rotate(ImagePerturbation):
     random: ClassVar[bool] = True
 
     scale: Scale = "mild"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_ANGLES))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        return by_group(pixels, severity * signs(draws), lambda some, level: self._turn(level)(some))
-
-    def _turn(self, level: int) -> Affine:
-        angle = _ANGLES[self.scale] * level
+    def affine(self, level: int, side: int) -> Affine:
+        angle = math.radians(self.one_of(level)) if self.amounts else _ANGLES[self.scale] * level
         return Affine((math.cos(angle), -math.sin(angle), math.sin(angle), math.cos(angle)))

@@ -5,26 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fieldcheck.core.rng import ItemStreams
-from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.perturbations.image.affine import Affine
-from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group
+from fieldcheck.tomography.perturbations.image.affine import Affine, MovedImages
 
 _FACTORS = (1.5, 2.6, 3.7, 4.8, 6.0)
 
 
 @dataclass(frozen=True)
-class Scale(ImagePerturbation):
-    """Enlarged about the centre by 1.5, 2.6, 3.7, 4.8, 6.0 and cropped; bilinear."""
+class Scale(MovedImages):
+    """Enlarged about the centre by 1.5, 2.6, 3.7, 4.8, 6.0 and cropped; bilinear.
+
+    amounts
+        Factors, one per level, instead of these.
+    """
 
     name: ClassVar[str] = "scale"
     title: ClassVar[str] = "Enlarged about the centre"
     paper: ClassVar[str] = "Tian et al., DeepTest, ICSE 2018"
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        return by_group(pixels, severity, lambda some, level: _enlarge(level)(some))
+    amounts: tuple[float, ...] = ()
 
-
-def _enlarge(level: int) -> Affine:
-    step = 1.0 / _FACTORS[level - 1]
-    return Affine((step, 0.0, 0.0, step))
+    def affine(self, level: int, side: int) -> Affine:
+        step = 1.0 / (self.amounts or _FACTORS)[level - 1]
+        return Affine((step, 0.0, 0.0, step))

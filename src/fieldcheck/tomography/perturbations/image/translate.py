@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from fieldcheck.core.rng import ItemStreams
-from fieldcheck.core.types import IntArray
-from fieldcheck.tomography.perturbations.image.affine import Affine
-from fieldcheck.tomography.perturbations.image.base import ImagePerturbation, Pixels, by_group, check_choice, side
+from fieldcheck.tomography.perturbations.image.affine import Affine, MovedImages
+from fieldcheck.tomography.perturbations.image.base import check_choice
 
 Unit = Literal["scaled", "published"]
 
@@ -21,12 +19,15 @@ _REFERENCE = 512
 
 
 @dataclass(frozen=True)
-class Translate(ImagePerturbation):
+class Translate(MovedImages):
     """Moved to the right and down by the same distance; what comes in from outside is black.
 
     pixels
         ``scaled``: 20, 40, 60, 80, 100 for a shorter side of 512 pixels, in proportion for others (28 pixels: 1.1 to
         5.5), bilinear between pixels; ``published``: exactly so many pixels, whatever the size of the image.
+
+    amounts
+        Pixels, one per level, instead of these.
     """
 
     name: ClassVar[str] = "translate"
@@ -34,10 +35,12 @@ class Translate(ImagePerturbation):
     paper: ClassVar[str] = "Tian et al., DeepTest, ICSE 2018"
 
     pixels: Unit = "scaled"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "pixels", self.pixels, ("scaled", "published"))
 
-    def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        step = _STEP * (side(pixels) / _REFERENCE if self.pixels == "scaled" else 1.0)
-        return by_group(pixels, severity, lambda some, level: Affine(shift=(-step * level, -step * level))(some))
+    def affine(self, level: int, side: int) -> Affine:
+        step = _STEP * (side / _REFERENCE if self.pixels == "scaled" else 1.0)
+        far = self.one_of(level) if self.amounts else step * level
+        return Affine(shift=(-far, -far))
