@@ -89,6 +89,8 @@ class Settings:
         Budgets that it had before it was extended, in order.
     certify
         The accuracy that bets are to certify; None in other campaigns.
+    not_worse
+        A comparison: by how much the first model may be worse.
     question, others
         What it asks, and what that needs beside the pool.
     """
@@ -115,6 +117,7 @@ class Settings:
     versions: Mapping[str, str] = field(default_factory=dict)
     earlier: tuple[int | None, ...] = ()
     certify: float | None = None
+    not_worse: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
     format: int = FORMAT

@@ -47,6 +47,10 @@ def start(
         str | None,
         typer.Option(help="waves: protected (default), estimate (smallest error), expose (most failures) or balanced."),
     ] = None,
+    not_worse: Annotated[
+        float | None,
+        typer.Option(metavar="MARGIN", help="With --against: is this model worse by more than this? 0.01: one point."),
+    ] = None,
     certify: Annotated[
         float | None,
         typer.Option(
@@ -96,6 +100,7 @@ def start(
         labels_unseen=reuse is not None and _unseen(labels_unseen),
         objective=objective,
         certify=certify,
+        not_worse=not_worse,
         budget=budget,
         seed=seed,
         auxiliary=auxiliary,
