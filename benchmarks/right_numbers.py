@@ -4,11 +4,11 @@
 
 Conditions: `plain`; `hidden` (the most confident 2 % of the items fail); `shuffled` (signals permuted: useless);
 `flipped` (2 % of the outcomes turned round, once). Beside the core grid: `few_hidden` (the most confident half percent)
-and `adversary` (four of five of the most doubtful tenth fail, the most confident 2 %, and nothing else). Objectives `estimate` and `protected`. Widths are relative to the
-expected width of the exact interval of a simple random sample, errors to the exact error of one, and to the best of
-SRS, SSRS, SUPS and RHC-S with any auxiliary variable, all by their exact formulas. Pools by name: the published
-subjects (``FIELDCHECK_DATA``), and those of ``accurate_pools.py``. With 800 labels there are two fifths as many
-campaigns. Takes under half an hour on one core; ``--quick`` a few minutes.
+and `adversary` (four of five of the most doubtful tenth fail, the most confident 2 %, and nothing else). Objectives
+`estimate` and `protected`. Widths are relative to the expected width of the exact interval of a simple random sample,
+errors to the exact error of one, and to the best of SRS, SSRS, SUPS and RHC-S with any auxiliary variable, all by
+their exact formulas. Pools by name: the published subjects (``FIELDCHECK_DATA``), and those of ``accurate_pools.py``.
+With 800 labels there are two fifths as many campaigns. Takes under an hour on one core; ``--quick`` a few minutes.
 """
 
 from __future__ import annotations

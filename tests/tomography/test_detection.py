@@ -327,7 +327,7 @@ def test_average_precision_by_hand() -> None:
 
 def test_levels_may_be_chosen() -> None:
     axis = Axis("zoom", 2, chosen=(2, 5))
-    assert (axis.highest, axis.severities(np.array([1, 2, 1])).tolist()) == (5, [2, 5, 2])
+    assert (axis.highest, axis.severities(np.array([1, 2, 1]), np.arange(3)).tolist()) == (5, [2, 5, 2])
     with pytest.raises(FieldcheckError, match="higher"):
         Axis("zoom", 2, chosen=(5, 2))
     assert Space((axis,)).size == 3

@@ -5,20 +5,40 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
 from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of
+from fieldcheck.accuracy.comparison.reuse import Change
+from fieldcheck.accuracy.designs import base as designs
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import drawn_event
-from fieldcheck.campaign.items import Content, content_of
+from fieldcheck.campaign.items import Content, content_of, copies
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
-from fieldcheck.campaign.progress import Failure, Left, Nonresponse, Progress, Tally, left_of, progress_of, reasons_of
-from fieldcheck.campaign.questions import AccuracyQuestion, ComparisonQuestion, LabelEvidence, Question, question_of
+from fieldcheck.campaign.progress import (
+    Annotator,
+    Failure,
+    Left,
+    Nonresponse,
+    Progress,
+    Tally,
+    annotators_of,
+    left_of,
+    progress_of,
+    reasons_of,
+)
+from fieldcheck.campaign.questions import (
+    AccuracyQuestion,
+    ComparisonQuestion,
+    LabelEvidence,
+    Question,
+    ReuseQuestion,
+    question_of,
+)
 from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, PerBlock, State
@@ -98,8 +118,13 @@ class CampaignView:
 
     def content(self, position: int) -> Content:
         """What there is to see of an item of the pool, without what the design looks at."""
-        used = auxiliary_of(self.question.design).lower().split("+")
-        return content_of(self.items_folder or "", self.pool, position, hidden=used)
+        return content_of(self.items_folder or "", self.pool, position, hidden=self._hidden)
+
+    @cached_property
+    def _hidden(self) -> frozenset[str]:
+        """Columns, in small letters, that people must not see: what the design looks at, and copies of the model's."""
+        used = designs.auxiliary_of(self.question.design).lower().split("+")
+        return copies(self.question.pools).union(used)
 
     def prediction_of(self, position: int) -> str | float | None:
         """What the model said about an item of the pool; None where only outcomes are known."""
@@ -224,6 +249,11 @@ class CampaignView:
             )
             yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
 
+    def change(self, *, level: float = 0.95) -> Change | None:
+        """What the new version does better and worse than the one before; None where there is no one before."""
+        question = self.question
+        return question.change(self.evidence(), level=level) if isinstance(question, ReuseQuestion) else None
+
     def development(self, *, level: float = 0.95, points: int = 60, state: State | None = None) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
         state = self._log.refresh() if state is None else state
@@ -270,6 +300,10 @@ class CampaignView:
         label = item.label or said[0].label
         first = next((one for one in said if one.label == label), said[0])
         return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
+
+    def annotators(self) -> list[Annotator]:
+        """What each person did: how much, how fast, how often as the others."""
+        return annotators_of(self._log.refresh(), now=self._clock())
 
     def unsettled(self) -> list[str]:
         """Items that wait for the lead's word: people disagree about them, or flagged them."""

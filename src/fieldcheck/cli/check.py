@@ -12,10 +12,12 @@ from fieldcheck import report
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.exit_codes import leave
+from fieldcheck.cli.exit_codes import Check, leave
 from fieldcheck.cli.show import say, say_lines, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.requirement import Decision, Requirement, worst
+
+COMMAND = Check
 
 
 def check(

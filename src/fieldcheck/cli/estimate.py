@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,11 +53,14 @@ def estimate(
             return
         result = result if metric is None else result.as_metric(metric)
         parts, more = _detail(campaign, by=by or (), names=names, level=level)
+        change = campaign.view.change(level=level)
         step = next_step(campaign, result, storage)
     if as_json:
-        show_json(_as_dict(result, parts, more))
+        show_json({**_as_dict(result, parts, more), **({"change": asdict(change)} if change is not None else {})})
     else:
         show_estimate(result, verbose=verbose, next_step=step)
+        if change is not None and result.task == "classification":
+            say(change.sentence())
         _show_detail(parts, more)
     if html is not None:
         exhibits: list[Exhibit] = [one for part in parts for one in _exhibits(part)]

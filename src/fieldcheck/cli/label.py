@@ -49,6 +49,9 @@ def label(
     address: Annotated[
         str, typer.Option(metavar="URL", help="How people reach the server, for the links: behind a proxy.")
     ] = "",
+    root_path: Annotated[
+        str, typer.Option(metavar="PATH", help="The path below which a proxy has put the server: /pool-7.")
+    ] = "",
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A further name that the server answers to."),
@@ -74,6 +77,7 @@ def label(
         by=by.strip(),
         invite=options.split_list(invite),
         address=address,
+        root=root_path,
         pool=pool,
         hosts=tuple(allow_host or ()),
         answers=answers,

@@ -12,10 +12,8 @@ import typer
 from typer.core import TyperCommand
 
 from fieldcheck import models, sources
+from fieldcheck.accuracy import predict as running
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.predict import ActivationsFile, from_predictions
-from fieldcheck.accuracy.predict import predict as run
-from fieldcheck.accuracy.predict.needs import has_labels
 from fieldcheck.cli import options
 from fieldcheck.cli.show import Report, progress, say, show_json, tell
 from fieldcheck.core import words
@@ -23,12 +21,30 @@ from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.whole import whole_file
-from fieldcheck.models.classes import read_names
+from fieldcheck.models import classes as naming
 
 NO_MODEL = "none"
 
 
 LIST = "list"
+
+
+KNOWN = ("auto", "folder")
+"""Truths that need no name: what the inputs know."""
+
+
+class BareTruth(TyperCommand):
+    """A command whose ``--truth`` may stand alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ends = [*args[1:], "-"]
+        alone = [at for at, word in enumerate(args) if word == "--truth" and ends[at].startswith("-")]
+        for at in reversed(alone):
+            args.insert(at + 1, KNOWN[0])
+        return super().parse_args(ctx, args)
+
+
+COMMAND = BareTruth
 
 
 def predict(
@@ -83,7 +99,9 @@ def predict(
     columns: Annotated[
         str, typer.Option("--input", help="Columns of a table that the model gets, between commas; or array of an npz.")
     ] = "",
-    text: Annotated[str | None, typer.Option(help="Column of texts.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(help="Column of texts; several times for items of several texts.")
+    ] = None,
     label: Annotated[str | None, typer.Option(help="Column of labels, of the inputs and of the reference.")] = None,
     id_column: Annotated[str | None, typer.Option("--id", help="Column of ids.")] = None,
     truth: Annotated[
@@ -116,12 +134,12 @@ def predict(
     names = None if auxiliary is None else options.split_list(auxiliary)
     if model == NO_MODEL:
         _check_out(out)
-        pool = from_predictions(sources.load(inputs, encoding=encoding), names or (), seed=seed)
+        pool = running.from_predictions(sources.load(inputs, encoding=encoding), names or (), seed=seed)
         _finish(pool, out, items="", as_json=as_json)
         return
     reading = {
         "kind": kind,
-        "text": text,
+        "text": text or (),
         "label": truth if truth not in (None, *KNOWN) else label,
         "id": id_column,
         "columns": options.split_list(columns),
@@ -140,7 +158,7 @@ def predict(
     _check_out(out, activations)
 
     def made(items: Inputs, reading: dict[str, Any], told: Report) -> Pool:
-        return run(
+        return running.predict(
             model,
             items,
             reference=None if reference is None else sources.open_inputs(reference, **cast(Any, reading)),
@@ -150,7 +168,7 @@ def predict(
             symmetry=symmetry,
             features=features,
             batch=batch,
-            activations=None if activations is None else ActivationsFile(activations, activations_type),
+            activations=None if activations is None else running.ActivationsFile(activations, activations_type),
             labels=True if truth is not None else None,
             classes=None if classes is None else _names(classes),
             prepare=preparation,
@@ -168,25 +186,10 @@ def predict(
             if not _may_be_grey(items, colour):
                 raise
             pool = _in_grey(made, inputs, {**reading, "colour": "grey"}, told, refused, required=required)
-    if truth is None and has_labels(items):
+    if truth is None and running.has_labels(items):
         tell("note: the inputs know the truth (class folders, or a column of labels); --truth writes it into the pool")
     seen = inputs if items.kind != "text" and Path(inputs).exists() else ""
     _finish(pool, out, activations=activations, items=seen, as_json=as_json)
-
-
-KNOWN = ("auto", "folder")
-"""Truths that need no name: what the inputs know."""
-
-
-class BareTruth(TyperCommand):
-    """A command whose ``--truth`` may stand alone."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        ends = [*args[1:], "-"]
-        alone = [at for at, word in enumerate(args) if word == "--truth" and ends[at].startswith("-")]
-        for at in reversed(alone):
-            args.insert(at + 1, KNOWN[0])
-        return super().parse_args(ctx, args)
 
 
 def _may_be_grey(items: Inputs, colour: str) -> bool:
@@ -214,7 +217,11 @@ def _in_grey(
 
 def _names(given: str) -> list[str]:
     """Class names as they are typed, or as a file has them."""
-    return list(read_names(Path(given).read_text("utf-8-sig"))) if Path(given).is_file() else options.split_list(given)
+    return (
+        list(naming.read_names(Path(given).read_text("utf-8-sig")))
+        if Path(given).is_file()
+        else options.split_list(given)
+    )
 
 
 def _show_layers(

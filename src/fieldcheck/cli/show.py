@@ -13,18 +13,20 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Table as RichTable
 
-from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.exhibit import Cell, Table
+
+if TYPE_CHECKING:  # what is only shown need not be loaded to show help
+    from fieldcheck.accuracy.comparison.difference import Comparison
+    from fieldcheck.core.estimate import Estimate
+    from fieldcheck.core.exhibit import Cell, Table
 
 PLAIN_EVERY = 10.0
 """Seconds between plain progress lines."""
@@ -101,6 +103,8 @@ def show_estimate(estimate: Estimate, *, verbose: bool = False, next_step: str =
 
 def show_statement(found: Estimate | Comparison) -> None:
     """The answer of a campaign, whatever it asks."""
+    from fieldcheck.core.estimate import Estimate
+
     if isinstance(found, Estimate):
         show_estimate(found)
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import shlex
 import sys
 from pathlib import Path
@@ -10,14 +12,17 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from fieldcheck.campaign import stores
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import sheet
 from fieldcheck.campaign.items import blind
+from fieldcheck.campaign.log import EventLog
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, tell
 from fieldcheck.core import words
-from fieldcheck.core.errors import InputsError, SampleError
+from fieldcheck.core.errors import FieldcheckError, InputsError, SampleError
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.files.text import open_text
 
 
 def start(
@@ -43,9 +48,20 @@ def start(
             help="With --reuse: whether this version was kept away from those labels; it has to be said.",
         ),
     ] = None,
+    trained_on: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --reuse: ids of further items that this version was trained on, one a line or a column 'id'.",
+        ),
+    ] = None,
+    train_share: Annotated[
+        float,
+        typer.Option(help="Share of the labels to train the next version with; the others are kept to judge it."),
+    ] = 0.0,
     objective: Annotated[
         str | None,
-        typer.Option(help="waves: protected (default), estimate (smallest error), expose (most failures) or balanced."),
+        typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
     ] = None,
     not_worse: Annotated[
         float | None,
@@ -76,6 +92,12 @@ def start(
         int, typer.Option(min=1, help="From so many different people for each item; the majority counts.")
     ] = 1,
     new_classes: options.NewClasses = None,
+    instructions: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="How to label, in Markdown: one key away on the page.")
+    ] = None,
+    class_descriptions: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="What the classes mean: a table of name and description.")
+    ] = None,
     lease_minutes: Annotated[
         float,
         typer.Option(help="For so long an item is kept for the one who asked; for work with files, think of days."),
@@ -97,7 +119,9 @@ def start(
         design,
         against=against or (),
         reuse=None if reuse is None else _earlier(reuse),
-        labels_unseen=reuse is not None and _unseen(labels_unseen),
+        labels_unseen=reuse is not None and _unseen(labels_unseen, reuse),
+        trained_on=() if trained_on is None else _ids(trained_on),
+        train_share=train_share,
         objective=objective,
         certify=certify,
         not_worse=not_worse,
@@ -113,10 +137,36 @@ def start(
         labels_per_item=labels_per_item,
         lease_seconds=60 * lease_minutes,
         new_classes=new_classes or (),
+        instructions="" if instructions is None else _instructions(instructions),
+        descriptions=None if class_descriptions is None else _descriptions(class_descriptions),
     )
     with campaign:
         options.tell_notes(campaign.pool)
         _show(campaign, as_json=as_json)
+
+
+LONGEST = 100_000
+"""Letters of instructions, which every page loads."""
+
+
+def _instructions(file: Path) -> str:
+    with open_text(file, None, FieldcheckError) as stream:
+        text = stream.read(LONGEST + 1)
+    if len(text) > LONGEST:
+        raise FieldcheckError(f"{file} is longer than {LONGEST:,} letters", rule="people read it beside every item")
+    return text
+
+
+def _descriptions(file: Path) -> dict[str, str]:
+    """By class, what it means; the first line may be a header."""
+    with open_text(file, None, FieldcheckError) as stream:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
+    if rows and [cell.lower() for cell in rows[0]] == ["name", "description"]:
+        rows = rows[1:]
+    for line, row in enumerate(rows, start=1):
+        if len(row) != 2 or not all(row):
+            raise FieldcheckError(f"{file}, class {line}", rule="two columns: name, description", hint='cat,"meows"')
+    return dict(rows)
 
 
 ELSEWHERE = "none"
@@ -156,9 +206,24 @@ def _earlier(place: str) -> str | Path:
         return sheet.campaign_file(Path(place))
 
 
-def _unseen(labels_unseen: bool | None) -> bool:
-    """The answer of the command line, or of the person at the terminal; no answer is no."""
-    if labels_unseen is None and sys.stdin.isatty():
+def _ids(file: Path) -> list[str]:
+    """One a line, or those of a column ``id``."""
+    with open_text(file, None, FieldcheckError) as content:
+        lines = [line.strip() for line in content if line.strip()]
+    head = [cell.strip().lower() for cell in lines[0].split(",")] if lines else []
+    if "id" in head:
+        return [row[head.index("id")] for row in csv.reader(lines[1:]) if len(row) > head.index("id")]
+    return lines
+
+
+def _unseen(labels_unseen: bool | None, old: str) -> bool:
+    """The answer of the command line, or of the person at the terminal; no answer is no.
+
+    Where the earlier campaign exported labels to train with, it is known what was seen, and nobody is asked.
+    """
+    with contextlib.closing(EventLog(stores.open_store(_earlier(old)))) as log:
+        exported = bool(log.state.exported)
+    if labels_unseen is None and sys.stdin.isatty() and not exported:
         labels_unseen = not typer.confirm(QUESTION, err=True)
     if labels_unseen is False:
         raise SampleError(

@@ -21,7 +21,8 @@ class Inputs(Protocol):
     name
         The stem of the file, or the name of the folder.
     kind
-        ``image``: arrays of height x width (x channels). ``text``: strings. ``row``: numbers, one per feature.
+        ``image``: arrays of height x width (x channels). ``text``: strings, or tuples of them where an item has
+        several. ``row``: numbers, one per feature.
     ids
         One per item: relative paths with forward slashes, a column of ids, or 0, 1, ...
     labels
@@ -45,6 +46,11 @@ class Inputs(Protocol):
     def batch(self, start: int, stop: int) -> Any:
         """Items from ``start`` up to ``stop``: one array with one row per item, or a list of texts."""
         ...
+
+
+def parts_of(inputs: Inputs) -> tuple[str, ...]:
+    """Names of the texts of an item, where each item is a tuple of several; else none."""
+    return tuple(getattr(inputs, "parts", ()))
 
 
 def gather(inputs: Inputs, positions: IntArray) -> Any:
@@ -81,6 +87,10 @@ class Subset:
     @property
     def classes(self) -> tuple[str, ...]:
         return tuple(getattr(self.inputs, "classes", ()))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return parts_of(self.inputs)
 
     def __len__(self) -> int:
         return len(self.positions)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.types import FloatArray, IntArray
 
 
@@ -46,8 +47,8 @@ class Answer:
         Inferences that fell into the region.
     robustness, low, high, level
         Mean over the region, plain or weighted by the profile, and its interval.
-    base
-        Robustness without any perturbation; the drop is the difference.
+    base, base_inputs
+        Robustness without any perturbation, and on how many inputs that was measured; the drop is the difference.
     audit, audit_error
         The same from the rows in the region alone, corrected for how they were drawn: right on average whatever the
         surrogate believes, but noisier. nan where the plan was not random or too few rows fell into the region.
@@ -76,6 +77,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     not_applicable: int = 0
     left: float = 1.0
+    base_inputs: int = 0
     recall: float = math.nan
     precision: float = math.nan
 
@@ -108,6 +110,10 @@ LARGEST = 2**53
 """Tests that a space may have: their numbers stay exact as floats."""
 
 
+BINS = 16
+"""Amounts within a range that a level stands for: an item draws one of them."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """One perturbation of the space with its severities 0, 1, ..., ``levels``; 0 leaves the input as it is.
@@ -118,6 +124,11 @@ class Axis:
         What is applied, as the registry of perturbations knows it, with parameters; by default the name.
     words
         Severities by name: ``{"low": (1, 2), "high": (4, 5)}`` stands for the first and the last level meant.
+    amounts
+        What the levels mean to the perturbation, instead of its own amounts: a number each, or the ends of a range
+        from which every item draws its own.
+    of
+        Where items have several texts: the names of those that are perturbed, each apart; empty: all.
     chosen
         Which severities of the perturbation the levels are, from level 1 on; empty: 1, 2, ...
     """
@@ -127,6 +138,8 @@ class Axis:
     perturbation: str = ""
     words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     chosen: tuple[int, ...] = ()
+    of: tuple[str, ...] = ()
+    amounts: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not NAME.match(self.name):
@@ -136,18 +149,43 @@ class Axis:
         if not 1 <= self.levels <= 1000:
             raise SpaceError(f"{self.name} has {self.levels} levels", rule="1 to 1,000 levels above 0")
         for word, (low, high) in self.words.items():
-            if not 0 <= low <= high <= self.levels:
-                raise SpaceError(f"{self.name}: '{word}' means {low} to {high}", rule=f"levels are 0 to {self.levels}")
+            if not 0 <= low <= high <= self.highest:
+                raise SpaceError(f"{self.name}: '{word}' means {low} to {high}", rule=f"levels are 0 to {self.highest}")
+        if self.amounts and (self.chosen or len(self.amounts) != self.levels):
+            raise SpaceError(f"{self.name}: {len(self.amounts)} amounts", rule="amounts or levels, one for each level")
         if self.chosen and (len(self.chosen) != self.levels or sorted({0, *self.chosen}) != [0, *self.chosen]):
             raise SpaceError(f"{self.name}: levels {[0, *self.chosen]}", rule="0 and then each higher than before")
+
+    def every_amount(self) -> tuple[float, ...]:
+        """All amounts that the perturbation needs: several within a range."""
+        if not self._drawn:
+            return tuple(low for low, _ in self.amounts)
+        parts = (np.arange(BINS) + 0.5) / BINS
+        return tuple(float(low + (high - low) * part) for low, high in self.amounts for part in parts)
+
+    @property
+    def _drawn(self) -> bool:
+        return any(low != high for low, high in self.amounts)
 
     @property
     def highest(self) -> int:
         """The largest severity of the perturbation that is asked for."""
         return self.chosen[-1] if self.chosen else self.levels
 
-    def severities(self, levels: IntArray) -> IntArray:
-        """The severities of the perturbation behind levels above 0."""
+    @property
+    def values(self) -> tuple[int, ...]:
+        """Levels as people name them, 0 included: by the severities of the perturbation where some were chosen."""
+        return (0, *self.chosen) if self.chosen else tuple(range(self.levels + 1))
+
+    def severities(self, levels: IntArray, items: IntArray) -> IntArray:
+        """The severities of the perturbation behind levels above 0; where levels are ranges, each item draws its own.
+
+        items
+            Their places in the data: an item draws the same amount in every test.
+        """
+        if self._drawn:
+            drawn = ItemStreams.of(0, f"amounts/{self.name}", items, levels).below(BINS)[:, 0]
+            return np.asarray((levels - 1) * BINS + 1 + drawn)
         return np.array(self.chosen, dtype=np.int64)[levels - 1] if self.chosen else levels
 
 
@@ -200,6 +238,11 @@ class Space:
         if rows.shape[1] != len(self.axes) or wrong.any():
             raise SpaceError("severities outside the space", rule=f"0 up to {tuple(n - 1 for n in self.shape)}")
         return np.asarray(np.ravel_multi_index(tuple(rows.T), self.shape), dtype=np.int64)
+
+    def named(self, test: int) -> dict[str, int]:
+        """The perturbations at work in a test, with their levels as people name them."""
+        levels = zip(self.axes, self.severities(test).tolist(), strict=True)
+        return {axis.name: axis.values[level] for axis, level in levels if level}
 
     def orders(self, tests: npt.ArrayLike) -> IntArray:
         """How many perturbations are at work in each test."""

@@ -159,9 +159,10 @@ def _last(estimator: Any) -> Any:
 
 def _table(estimator: Any, batch: Any) -> Any:
     """The batch as the estimator wants it: flat rows, and with the names of the columns that it was trained on."""
-    if isinstance(batch, list) or hasattr(batch, "columns"):
+    several = isinstance(batch, list) and bool(batch) and isinstance(batch[0], tuple)
+    if (isinstance(batch, list) and not several) or hasattr(batch, "columns"):
         return batch
-    rows = np.asarray(batch)
+    rows = np.array(batch, dtype=object) if several else np.asarray(batch)
     if rows.ndim > 2 and rows[0].size == getattr(estimator, "n_features_in_", -1):
         rows = rows.reshape(len(rows), -1)
     names = getattr(estimator, "feature_names_in_", None)

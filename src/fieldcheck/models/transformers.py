@@ -88,6 +88,8 @@ class TransformersModel(Adapter):
 
     def _encoded(self, batch: Any) -> Any:
         texts = list(batch)
+        if texts and isinstance(texts[0], tuple) and len(texts[0]) == 2:
+            return self._made([one for one, _ in texts], [other for _, other in texts])
         wrong = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
         if wrong is not None:
             raise ModelError(
@@ -95,9 +97,11 @@ class TransformersModel(Adapter):
                 rule="a list of texts",
                 hint="name the column that holds the texts",
             )
-        made = self.tokenizer(
-            [str(text) for text in texts], padding=True, truncation=True, max_length=self.limit, return_tensors="pt"
-        )
+        return self._made([str(text) for text in texts])
+
+    def _made(self, *texts: list[str]) -> Any:
+        """What the network gets of texts, or of pairs of texts as its tokenizer puts them together."""
+        made = self.tokenizer(*texts, padding=True, truncation=True, max_length=self.limit, return_tensors="pt")
         return made.to(self.network.device)
 
     def _by_text(self, activations: Array, mask: Array) -> Array:
@@ -131,7 +135,9 @@ class TransformersModel(Adapter):
         cut = f"texts are cut to {self.limit} tokens"
         if texts is None:
             return (cut,)
-        lengths = [len(one) for one in self.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
+        given = list(zip(*texts, strict=True)) if texts and isinstance(texts[0], tuple) else [texts]
+        columns = [list(column) for column in given]
+        lengths = [len(one) for one in self.tokenizer(*columns, truncation=False, verbose=False)["input_ids"]]
         return (f"{cut}: {sum(one > self.limit for one in lengths)} of the first {len(lengths)} are longer",)
 
 

@@ -40,7 +40,7 @@ def test_it_is_described(name: str) -> None:
     assert made.name == name
     assert made.title
     assert type(made).__doc__
-    assert made.levels == 5
+    assert made.levels == (20 if made.kind == "text" else 5)
     assert getattr(made, "paper", "")
 
 
@@ -160,7 +160,7 @@ def test_other_arrays_are_refused(batch: Images) -> None:
         run("brightness", batch, 1)
 
 
-@pytest.mark.parametrize("severity", [[1], [1, 6], [-1, 1]])
+@pytest.mark.parametrize("severity", [[1], [1, 21], [-1, 1]])
 @pytest.mark.parametrize(("name", "batch"), [("fog", np.zeros((2, 9, 9), np.uint8)), ("typos", ["one", "two"])])
 def test_severities_that_are_not_defined_are_refused(name: str, batch: Images | list[str], severity: list[int]) -> None:
     draws = perturbations.ItemStreams.of(0, name, [0, 1], [1, 1])

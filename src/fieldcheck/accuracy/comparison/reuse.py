@@ -5,9 +5,9 @@ seen the labels. The new version's risk is fitted to all labels, judged by its o
 where that risk says. An item's chance to be labelled is then ``1 - (1 - π_old)(1 - π_top)``.
 
 A version that was trained or tuned on these labels is right on them because it has seen them: no estimate from them
-holds, and none is made. Where a campaign set labels apart to train with, before it drew them, the others still judge the
-version that was trained: on the pool without the items to train with, where a kept item was labelled with the chance
-``(π - τ)/(1 - τ)``, π the chance to be labelled and τ that to be labelled for training.
+holds, and none is made. Where a campaign set labels apart to train with, before it drew them, the others still judge
+the version that was trained: on the pool without the items to train with, where a kept item was labelled with the
+chance ``(π - τ)/(1 - τ)``, π the chance to be labelled and τ that to be labelled for training.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
-from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
+from fieldcheck.numerics.intervals import wilson
+from fieldcheck.numerics.regression import risk
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, kept_chance, replay
 
 RULE = WaveRule(floor=0.2)
@@ -79,7 +80,7 @@ class History:
     train
         One per label: True where it was set apart to train with.
     gone
-        All items that were drawn to train with, also those without a label yet.
+        All items that were labelled to train with, in this round and before.
     chance, train_chance
         One per item: the probability to be labelled, and to be labelled for training.
     """
@@ -99,8 +100,7 @@ class History:
         seen = np.intersect1d(trained_on, self.items[~self.train])
         if len(seen):
             raise SampleError(
-                f"{words.counted(len(seen), 'item')} that this version was trained on {'were' if len(seen) > 1 else 'was'} "
-                "kept to judge it",
+                f"this version was trained on {words.counted(len(seen), 'item')} that judge it",
                 rule="only items that were exported for training, or that were never labelled, may be trained on",
                 hint="train again without them, or begin a new campaign on items that it has not seen",
             )
@@ -156,11 +156,11 @@ class TopUp:
     """
 
     items: IntArray
-    belief: Belief
+    belief: risk.Belief
     train: BoolArray | None = None
 
     @classmethod
-    def none(cls, model: RiskModel) -> TopUp:
+    def none(cls, model: risk.RiskModel) -> TopUp:
         """No further items."""
         return cls(np.zeros(0, dtype=np.int64), model.prior())
 
@@ -176,15 +176,15 @@ def old_chances(labelled: Labelled) -> FloatArray:
     if fit is None:
         raise SampleError(
             f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
-            rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
+            rule="re-use needs the chance of every item to be drawn: designs waves, srs (without replacement), deepest",
             hint="begin a new campaign with --design waves: its labels can be re-used",
         )
     return fit.chance
 
 
-def risk_of(frame: Frame) -> RiskModel:
+def risk_of(frame: Frame) -> risk.RiskModel:
     """The prior for the new version's losses."""
-    return frame.memo("risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
+    return frame.memo("risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
 
 
 def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train: float = 0.0) -> TopUp:
@@ -214,16 +214,27 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train:
     return TopUp(items, belief, roles if train else None)
 
 
-def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, measure: Measure) -> Labelled:
+def pooled(
+    frame: Frame,
+    carried: Carried,
+    top: TopUp,
+    losses: FloatArray,
+    *,
+    measure: Measure,
+    drawn_by: Pool | None = None,
+) -> Labelled:
     """All labels, with the chance that any of the two campaigns drew an item.
 
     losses
         Of the new version on the first items of the top-up: a first part of it, in its random order, is a smaller one.
         Infinite where an item cannot be labelled.
+    drawn_by
+        The pool that the top-up was drawn by, where it is not that of the frame.
     """
     known = np.isfinite(losses)
     more = top.items[: len(losses)]
-    chance = 1 - (1 - carried.chance) * (1 - top_up_chance(frame, carried, top, losses))
+    drawer = frame if drawn_by is None else frame_of(drawn_by)
+    chance = 1 - (1 - carried.chance) * (1 - top_up_chance(drawer, carried, top, losses))
     items = np.concatenate([carried.items, more[known]])
     everything = np.concatenate([carried.losses, losses[known]])
     sample = Sample(frame.size, items, build_design(DESIGN).estimator, PooledDraws(chance), frame=frame)
@@ -270,6 +281,70 @@ def reuse(
     top = draw_top_up(frame, carried, round(top_up * len(items)), seed=seed)
     labelled = pooled(frame, carried, top, truth[top.items], measure=pool.measure())
     return explained(labelled, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a new version does better, and what worse, on labels that it was not trained on.
+
+    difference
+        Of the mean losses, old less new: above 0, the new version is better.
+    low, high
+        Bounds for it.
+    mended, broken
+        Labelled items on which only the old version fails, and only the new one: positions.
+    """
+
+    difference: float
+    low: float
+    high: float
+    mended: tuple[int, ...]
+    broken: tuple[int, ...]
+    labels: int
+
+    def sentence(self) -> str:
+        """What changed, in words."""
+        better = "better" if self.low > 0 else "worse" if self.high < 0 else "not shown to be better or worse"
+        bounds = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        return (
+            f"Against the version before, on the same {words.counted(self.labels, 'label')}: {better} "
+            f"({100 * self.difference:+.1f} points, {bounds}); {words.counted(len(self.mended), 'failure')} gone, "
+            f"{len(self.broken):,} new."
+        )
+
+
+def change(old: Labelled, new: Labelled, *, level: float) -> Change:
+    """The difference of two versions on the same labels: the difference of what is expected of them, put right by what
+    the labels say about both."""
+    before, after = estimators.estimate(old).items, estimators.estimate(new).items
+    if before is None or after is None:
+        raise SampleError("the chances of these labels are not known", rule="designs waves and srs")
+    items, size, count = new.sample.items, new.sample.population, len(new.losses)
+    gain, expected, chance = old.losses - new.losses, before.expected - after.expected, after.chance[items]
+    left = gain - expected[items]
+    value = (float(expected.sum()) + float((left / chance).sum())) / size
+    variance = float(((1 - chance) / chance**2 * left**2).sum()) / size**2
+    # Labels that the two versions agree on look as if nothing could differ: one unseen difference is allowed for.
+    unseen = float((1 / chance).mean()) / size
+    optimism = max(before.optimism, after.optimism)
+    half = wilson.critical(count, level) * math.sqrt(variance * optimism + unseen**2)
+    return Change(
+        value,
+        value - half,
+        value + half,
+        tuple(items[old.failed & ~new.failed].tolist()),
+        tuple(items[new.failed & ~old.failed].tolist()),
+        count,
+    )
+
+
+def least_gain(labels: int) -> float:
+    """About the smallest gain that so many labels show, if the versions disagree on a twenty-fifth of the items."""
+    return 1.96 * math.sqrt(DISAGREE / max(labels, 1))
+
+
+DISAGREE = 0.04
+"""Share of the items on which a version and the next one differ: of ordinary rounds of training."""
 
 
 def require_unseen(labels_unseen: bool) -> None:

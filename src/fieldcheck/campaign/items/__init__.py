@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fieldcheck.campaign.items.content import Content, blind, content_of, inside
+from fieldcheck.campaign.items.copies import copies
 from fieldcheck.campaign.items.pictures import shades, upright
 
-__all__ = ["Content", "blind", "content_of", "inside", "shades", "upright"]
+__all__ = ["Content", "blind", "content_of", "copies", "inside", "shades", "upright"]

@@ -11,12 +11,11 @@ import numpy as np
 
 from fieldcheck import sources
 from fieldcheck.core.errors import InputsError, PoolError
+from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.column import value_at
-from fieldcheck.core.pool.ids import as_ids
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray
-from fieldcheck.sources.guessing import is_answer, is_unique
-from fieldcheck.sources.table import RawTable
+from fieldcheck.sources import guessing
 
 LOOKED_AT = 2_000
 """Rows by which it is told which column holds the ids."""
@@ -38,19 +37,19 @@ def row_of(place: str, pool: Pool, position: int) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def _shown(table: RawTable, pool: Pool) -> tuple[str, ...]:
+def _shown(table: sources.RawTable, pool: Pool) -> tuple[str, ...]:
     """Columns that do not hold the right answers."""
-    return tuple(name for name, held in table.columns.items() if not is_answer(name, held, pool.classes))
+    return tuple(name for name, held in table.columns.items() if not guessing.is_answer(name, held, pool.classes))
 
 
 @lru_cache(maxsize=4)
-def _joined(place: str, changed: int, pool: Pool) -> tuple[RawTable, IntArray, str | None]:
+def _joined(place: str, changed: int, pool: Pool) -> tuple[sources.RawTable, IntArray, str | None]:
     """The table, for each item of the pool its row there or -1, and the column of ids."""
     table = sources.open_table(place)
     own = pool.origin.columns.get("id", "")
     named = [name for name in table.columns if name.strip().lower() in (own.strip().lower(), "id")]
     tried = list(dict.fromkeys([*named, *table.columns]))
-    share = {name: _overlap(table, name, pool) for name in tried if is_unique(table.columns[name])}
+    share = {name: _overlap(table, name, pool) for name in tried if guessing.is_unique(table.columns[name])}
     best = max(share, key=lambda name: share[name], default=None)
     if best is not None and share[best] > 0:
         return table, _rows(table, best, pool), best
@@ -63,17 +62,17 @@ def _joined(place: str, changed: int, pool: Pool) -> tuple[RawTable, IntArray, s
     )
 
 
-def _overlap(table: RawTable, name: str, pool: Pool) -> float:
+def _overlap(table: sources.RawTable, name: str, pool: Pool) -> float:
     return float(np.mean(_rows(table, name, pool)[:LOOKED_AT] >= 0))
 
 
-def _rows(table: RawTable, name: str, pool: Pool) -> IntArray:
+def _rows(table: sources.RawTable, name: str, pool: Pool) -> IntArray:
     """By position in the pool, the row with the same id; -1 where there is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        theirs, ours = _as_text(as_ids(table.columns[name], table.origin)), _as_text(pool.ids)
+        theirs, ours = _as_text(identity.as_ids(table.columns[name], table.origin)), _as_text(pool.ids)
     except PoolError:
         return np.full(len(pool), -1)
     found = pc.index_in(ours, value_set=pa.array(theirs))

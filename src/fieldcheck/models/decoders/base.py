@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from fieldcheck.core.boxes import overlaps
+from fieldcheck.core import boxes as box
 from fieldcheck.core.types import FloatArray
 
 
@@ -29,6 +29,6 @@ def suppressed(boxes: FloatArray, overlap: float) -> FloatArray:
     while len(left):
         first, left = left[:1], left[1:]
         kept.append(first)
-        same = (overlaps(first, left)[0] > overlap) & (left[:, 5] == first[0, 5])
+        same = (box.overlaps(first, left)[0] > overlap) & (left[:, 5] == first[0, 5])
         left = left[~same]
     return np.concatenate(kept) if kept else boxes[:0]

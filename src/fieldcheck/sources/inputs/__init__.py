@@ -42,7 +42,7 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
     source: Any,
     *,
     kind: Kind | None = None,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     label: str | None = None,
     id: str | None = None,
     columns: Sequence[str] = (),
@@ -65,6 +65,7 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
         ``image``, ``text`` or ``row``, where it is not what the source looks like.
     text, label, id
         The column (or array) of the texts, of the labels and of the ids; recognised by usual names where not given.
+        Several columns of texts in a table make items of several texts: each is a tuple of them.
     label_required
         Whether a ``label`` that is not there is an error: a field need not have what its reference has.
     columns
@@ -85,7 +86,7 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
     path, part = _split(source)
     wanted = Wanted(
         kind=kind,
-        text=text,
+        text=(text,) if isinstance(text, str) else tuple(text or ()),
         label=label,
         id=id,
         columns=tuple(columns),

@@ -194,7 +194,7 @@ def _check(array: Array, kind: Kind, *, name: str, lengths: Mapping[str, Any]) -
 
 def _chosen(path: Path, shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> str:
     """The array of inputs: the one asked for, else the only usual name, else the only one that is not flat."""
-    asked = wanted.part or (wanted.columns[0] if wanted.columns else None) or wanted.text
+    asked = wanted.part or (wanted.columns[0] if wanted.columns else None) or wanted.one_text()
     if asked:
         return pick(asked, shapes, where=str(path))
     usual = [name for name in shapes if name.lower() in INPUTS]

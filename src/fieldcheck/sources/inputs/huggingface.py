@@ -62,7 +62,7 @@ def from_dataset(dataset: Any, wanted: Wanted, *, name: str = "dataset") -> Data
     if not len(dataset):
         raise InputsError(f"{name}: there is no item", rule="at least one item")
     have = dataset.column_names
-    asked = wanted.text or (wanted.columns[0] if wanted.columns else None)
+    asked = wanted.one_text() or (wanted.columns[0] if wanted.columns else None)
     column = named(asked, ITEM_KEYS, have, where=name)
     if column is None:
         raise InputsError(f"{name}: which column is the input?", rule="columns: " + ", ".join(have), hint="--text NAME")

@@ -30,6 +30,8 @@ TEXTS = ("text", "texts", "sentence", "review", "content", "document", "comment"
 class Wanted:
     """The options of ``open_inputs``; ``part`` is what stood after the ``#``.
 
+    text
+        Columns of texts; of a table, several make an item of several texts.
     boxes
         Of an npz file with true boxes: what their columns are.
     where
@@ -37,7 +39,7 @@ class Wanted:
     """
 
     kind: Kind | None = None
-    text: str | None = None
+    text: tuple[str, ...] = ()
     label: str | None = None
     id: str | None = None
     columns: tuple[str, ...] = ()
@@ -57,6 +59,14 @@ class Wanted:
             raise InputsError(f"no colour '{self.colour}'", rule="auto, rgb or grey", hint="--colour rgb")
         if self.size is not None and not re.fullmatch(r"[1-9]\d{0,4}x[1-9]\d{0,4}", self.size):
             raise InputsError(f"no size '{self.size}'", rule="WIDTHxHEIGHT in pixels", hint="--size 28x28")
+
+    def one_text(self) -> str | None:
+        """The only column of texts that was asked for, where a source has one text per item."""
+        if len(self.text) > 1:
+            raise InputsError(
+                f"texts in {' and '.join(self.text)}", rule="items of several texts are in a table: CSV or Parquet"
+            )
+        return self.text[0] if self.text else None
 
     def resize(self) -> tuple[int, int] | None:
         """Width and height that images are brought to."""

@@ -108,7 +108,7 @@ def item_kind(given: Any) -> Kind:
 
 
 def keys_of(item: Mapping[str, Any], wanted: Wanted) -> tuple[str, str | None]:
-    asked = wanted.text or (wanted.columns[0] if wanted.columns else None)
+    asked = wanted.one_text() or (wanted.columns[0] if wanted.columns else None)
     found = named(asked, ITEM_KEYS, item, where="items")
     if found is None:
         raise InputsError("which key of an item is the input?", rule="keys: " + ", ".join(item), hint="columns=[...]")

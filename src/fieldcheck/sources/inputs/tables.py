@@ -75,7 +75,7 @@ class TableInputs:
     """Rows of a table; only ids and labels are kept, the rest is read when it is asked for.
 
     columns
-        One column of texts, or the features in their order.
+        Columns of texts, or the features in their order. Several texts of an item are a tuple.
     """
 
     name: str
@@ -93,15 +93,21 @@ class TableInputs:
     def batch(self, start: int, stop: int) -> Any:
         rows = self.cursor.rows(start, min(stop, len(self)))
         if self.kind == "text":
-            return self._texts(rows.column(0), start)
+            texts = [self._texts(rows.column(at), at, start) for at in range(len(self.columns))]
+            return texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
         return np.column_stack([self._numbers(rows.column(at), name, start) for at, name in enumerate(self.columns)])
 
-    def _texts(self, column: Any, start: int) -> list[str]:
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the texts of an item, where it has several."""
+        return self.columns if self.kind == "text" and len(self.columns) > 1 else ()
+
+    def _texts(self, column: Any, at: int, start: int) -> list[str]:
         import pyarrow as pa
 
         texts: list[Any] = column.cast(pa.string()).to_pylist()
         if None in texts:
-            raise self._bad("has no text", self.columns[0], start + texts.index(None))
+            raise self._bad("has no text", self.columns[at], start + texts.index(None))
         return texts
 
     def _numbers(self, column: Any, name: str, start: int) -> npt.NDArray[Any]:
@@ -189,7 +195,9 @@ def _what(first: Any, wanted: Wanted, *, taken: set[str | None], name: str) -> t
     free = [one for one in first.column_names if one not in taken]
     numeric = [one for one in free if _is_numeric(first.column(one))]
     words = [one for one in free if one not in numeric]
-    text = named(wanted.text, TEXTS, words or free, where=name) or (words[0] if len(words) == 1 else None)
+    if len(wanted.text) > 1:
+        return "text", tuple(pick(one, free, where=name) for one in wanted.text)
+    text = named(wanted.one_text(), TEXTS, words or free, where=name) or (words[0] if len(words) == 1 else None)
     if wanted.kind == "text" or wanted.text or (wanted.kind is None and text in words and text is not None):
         if text is None:
             raise _which(name, free)

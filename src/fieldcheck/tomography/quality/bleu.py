@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.core.inputs import Kind
-from fieldcheck.core.measures.likeness import corpus_bleu, sentence_bleu
+from fieldcheck.core.measures import likeness
 from fieldcheck.tomography.quality.base import Needs, QualityScore
 
 
@@ -21,7 +21,7 @@ class Bleu(QualityScore):
     kinds: ClassVar[frozenset[Kind]] = frozenset({"text"})
 
     def score(self, clean: list[str], perturbed: list[str]) -> float:
-        return corpus_bleu(perturbed, clean)
+        return likeness.corpus_bleu(perturbed, clean)
 
 
 class SentenceBleu(QualityScore):
@@ -34,4 +34,4 @@ class SentenceBleu(QualityScore):
     kinds: ClassVar[frozenset[Kind]] = frozenset({"text"})
 
     def score(self, clean: list[str], perturbed: list[str]) -> float:
-        return float(np.mean([sentence_bleu(one, other) for one, other in zip(perturbed, clean, strict=True)]))
+        return float(np.mean([likeness.sentence_bleu(one, other) for one, other in zip(perturbed, clean, strict=True)]))

@@ -13,7 +13,7 @@ import numpy as np
 
 from fieldcheck import models
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.measures.likeness import words
+from fieldcheck.core.measures import likeness
 from fieldcheck.core.types import FloatArray
 from fieldcheck.tomography.quality.token_f1 import unit
 from fieldcheck.tomography.setup.executor import Executor
@@ -104,7 +104,7 @@ def hashed_tokens(texts: Sequence[str]) -> list[FloatArray]:
     (Weinberger et al., Feature hashing for large scale multitask learning, ICML 2009). A typo changes a word a little;
     a synonym is another word: for meaning, take a language model.
     """
-    return [np.array([_hashed(word) for word in words(text)]).reshape(-1, HASHED) for text in texts]
+    return [np.array([_hashed(word) for word in likeness.words(text)]).reshape(-1, HASHED) for text in texts]
 
 
 @lru_cache(maxsize=100_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -164,6 +165,12 @@ def _tokens(features: str | Path) -> tuple[View, str]:
     return TokenModel.open(_existing(features, "letters, or a folder with a language model")), str(features)
 
 
+def _plain(batch: Any) -> Any:
+    """Items of several texts as one text each: a score looks at all of their words."""
+    pairs = isinstance(batch, list) and batch and isinstance(batch[0], tuple)
+    return ["\n".join(texts) for texts in batch] if pairs else batch
+
+
 def _existing(features: str | Path, rule: str) -> Path:
     path = Path(features)
     if not path.exists():
@@ -179,13 +186,15 @@ def _some(available: int, count: int, seed: int) -> IntArray:
 
 def _scores(executor: Executor, score: QualityScore, view: View, tests: IntArray, *, inputs: IntArray) -> FloatArray:
     """One per test. Neighbouring tests are perturbed together: they share their first perturbations."""
-    clean = view(gather(executor.inputs, inputs))
+    clean = view(
+        _plain(gather(executor.inputs, inputs)) if score.needs != "features" else gather(executor.inputs, inputs)
+    )
     together = max(1, ROWS // len(inputs))
     found = []
     for first in range(0, len(tests), together):
         some = tests[first : first + together]
         batch, which = executor.perturbed(np.repeat(some, len(inputs)), np.tile(inputs, len(some)))
-        seen = view(batch)
+        seen = view(batch if score.needs == "features" else _plain(batch))
         found += [score.score(clean, take(seen, at)) for at in which.reshape(len(some), -1)]
     return np.array(found, dtype=np.float64)
 

@@ -109,7 +109,7 @@ class _Grid:
         at = self.space.names.index(name)
         shape = [1] * len(self.space.axes)
         shape[at] = self.space.shape[at]
-        return np.arange(self.space.shape[at], dtype=np.int32).reshape(shape)
+        return np.array(self.space.axes[at].values, dtype=np.int32).reshape(shape)
 
     def _measured(self, name: str) -> FloatArray:
         if self.values is None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fieldcheck.core.space import RESERVED, Space
+from fieldcheck.core.space import RESERVED, Axis, Space
 from fieldcheck.tomography.query.tokens import Token, error
 
 
@@ -63,19 +63,31 @@ class Quantity:
 
 def vocabulary(space: Space) -> dict[str, Quantity]:
     """By the name as it is compared (lower case, - for _)."""
-    found = {_plain(axis.name): Quantity(axis.name, 0, axis.levels, True, axis.words) for axis in space.axes}
+    found = {
+        _plain(axis.name): Quantity(axis.name, 0, axis.highest, True, axis.words or _usual(axis)) for axis in space.axes
+    }
     known = {
         "order": Quantity("order", 0, len(space.axes), True, {}),
-        "severity_sum": Quantity("severity_sum", 0, sum(axis.levels for axis in space.axes), True, {}),
+        "severity_sum": Quantity("severity_sum", 0, sum(axis.highest for axis in space.axes), True, {}),
         "robustness": Quantity("robustness", 0, 1, False, {}),
         "quality": Quantity("quality", -math.inf, math.inf, False, {}),
     }
     return found | {_plain(name): known[name] for name in RESERVED}
 
 
+def _usual(axis: Axis) -> dict[str, tuple[int, int]]:
+    """Words for levels where nobody chose any: of five, 1 and 2 are low, 3 is medium, 4 and 5 are high."""
+    top = axis.highest
+    if top < 3:
+        return {}
+    low, high = (2 * top) // 5, -((-3 * top) // 5)
+    low, high = max(low, 1), max(high, 2)
+    return {"low": (1, low), "medium": (low + 1, max(high, low + 1)), "high": (max(high, low + 1) + 1, top)}
+
+
 def look_up(token: Token, known: Mapping[str, Quantity], text: str) -> Quantity:
     """The quantity that a name stands for."""
-    found = known.get(_plain(token.text))
+    found = known.get(_plain(token.text)) or _only_one(token, known, text)
     if found is not None:
         return found
     names = [quantity.name for quantity in known.values()]
@@ -89,7 +101,22 @@ def look_up(token: Token, known: Mapping[str, Quantity], text: str) -> Quantity:
 
 
 def is_known(token: Token, known: Mapping[str, Quantity]) -> bool:
-    return token.kind == "name" and _plain(token.text) in known
+    """Whether this is a name, or the end of one or more."""
+    return token.kind == "name" and (_plain(token.text) in known or bool(_ending(token, known)))
+
+
+def _ending(token: Token, known: Mapping[str, Quantity]) -> list[Quantity]:
+    """Quantities whose names end so: ``blur`` of motion-blur."""
+    return [quantity for name, quantity in known.items() if name.endswith("-" + _plain(token.text))]
+
+
+def _only_one(token: Token, known: Mapping[str, Quantity], text: str) -> Quantity | None:
+    """The only quantity whose name ends so; an error where there are several, none where there is none."""
+    found = _ending(token, known)
+    if len(found) > 1:
+        names = [quantity.name for quantity in found]
+        raise error(text, token.start, f"which '{token.text}'?", rule="there are: " + ", ".join(names), hint=names[0])
+    return found[0] if found else None
 
 
 def _plain(name: str) -> str:

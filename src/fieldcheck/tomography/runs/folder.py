@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.core.boxes import PARTS as OBJECTS
-from fieldcheck.core.boxes import Objects
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import LARGEST, Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
@@ -153,8 +152,8 @@ class RunFolder:
                 hint=f"--half-width {before['width']:g}, or less",
             )
 
-    def add(self, outcomes: Outcomes, arrangements: IntArray | None = None, objects: Objects | None = None) -> None:
-        """Store the next part; it is on disk when this returns. Objects are numbered by the rows of the part."""
+    def add(self, outcomes: Outcomes, arrangements: IntArray | None = None, objects: box.Objects | None = None) -> None:
+        """Store the next part; it is on disk when this returns. box.Objects are numbered by the rows of the part."""
         columns: dict[str, npt.NDArray[Any]] = {
             "tests": outcomes.tests,
             "inputs": outcomes.inputs,
@@ -165,22 +164,22 @@ class RunFolder:
         if arrangements is not None:
             columns["arrangements"] = arrangements
         if objects is not None:
-            columns |= {name: _small(getattr(objects, name)) for name in OBJECTS}
+            columns |= {name: _small(getattr(objects, name)) for name in box.PARTS}
         number = len(self.parts())
         with whole_file(self.folder / PARTS / f"{number:06d}.npz") as place, place.open("wb") as stream:
             np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
 
-    def objects(self) -> Objects | None:
+    def objects(self) -> box.Objects | None:
         """All single objects, by row of the run; None where no part has any."""
         found, begun = [], 0
         for path in self.parts():
             with npz.open_npz(path, SpaceError, rule=ONCE, hint=DELETE) as file:
-                part = file.read([name for name in ("tests", *OBJECTS) if name in file.headers])
+                part = file.read([name for name in ("tests", *box.PARTS) if name in file.headers])
             if len(part) > 1:
                 with decoding(path, SpaceError, rule=ONCE, hint=DELETE):
                     found.append(_whole(part, begun))
             begun += len(part["tests"])
-        return Objects(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else None
+        return box.Objects(*(np.concatenate(column) for column in zip(*found, strict=True))) if found else None
 
     def parts(self) -> list[Path]:
         """The parts that are there, in order."""
@@ -216,10 +215,12 @@ def _small(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _whole(part: Mapping[str, npt.NDArray[Any]], begun: int) -> list[npt.NDArray[Any]]:
-    """The columns of ``Objects`` in a part whose first row is row ``begun`` of the run."""
+    """The columns of ``box.Objects`` in a part whose first row is row ``begun`` of the run."""
     wide = {"f": np.float64, "i": np.int64}
-    columns = [part[name].astype(wide.get(part[name].dtype.kind, bool)) for name in OBJECTS]
-    return [column + begun if name.endswith("_rows") else column for name, column in zip(OBJECTS, columns, strict=True)]
+    columns = [part[name].astype(wide.get(part[name].dtype.kind, bool)) for name in box.PARTS]
+    return [
+        column + begun if name.endswith("_rows") else column for name, column in zip(box.PARTS, columns, strict=True)
+    ]
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -274,7 +275,7 @@ def space_record(space: Space) -> list[dict[str, Any]]:
     """A space as plain values."""
     return [
         {"name": axis.name, "levels": axis.levels, "perturbation": axis.perturbation, "words": dict(axis.words)}
-        | ({"chosen": list(axis.chosen)} if axis.chosen else {})
+        | {name: list(part) for name in ("chosen", "of", "amounts") if (part := getattr(axis, name))}
         for axis in space.axes
     ]
 
@@ -294,6 +295,8 @@ def space_of(record: Any, where: object) -> Space:
                     one["perturbation"],
                     {k: (v[0], v[1]) for k, v in one["words"].items()},
                     tuple(map(int, one.get("chosen", ()))),
+                    tuple(map(str, one.get("of", ()))),
+                    tuple((float(low), float(high)) for low, high in one.get("amounts", ())),
                 )
                 for one in rows
             )

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.core.boxes import Objects
+from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.inputs import Inputs, gather
+from fieldcheck.core.inputs import Inputs, gather, parts_of
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Perturbation
-from fieldcheck.tomography.setup.scenes import MOST_MOVED, Left, Motion, Scenes, moves
+from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, ShareLeft, moves
 
 HELD, LEAST = 2**28, 64
 """Bytes of perturbed inputs that are held at once, about, and rows at least."""
@@ -95,10 +95,16 @@ class Executor:
         if self.scenes is not None:
             self.scenes.check(self.perturbations)
         for axis, perturbation in zip(self.space.axes, self.perturbations, strict=True):
-            if axis.highest > perturbation.levels:
+            if not axis.amounts and axis.highest > perturbation.levels:
                 raise SpaceError(
                     f"{axis.name} has {axis.highest} levels",
                     rule=f"{perturbation.name} is defined up to severity {perturbation.levels}",
+                )
+            unknown = [name for name in axis.of if name not in parts_of(self.inputs)]
+            if unknown:
+                raise SpaceError(
+                    f"{axis.name} is of '{unknown[0]}'",
+                    rule="texts of an item: " + (", ".join(parts_of(self.inputs)) or "one, without a name"),
                 )
             if perturbation.kind != self.inputs.kind:
                 raise SpaceError(
@@ -116,7 +122,7 @@ class Executor:
 
     def observe(
         self, tests: IntArray, inputs: IntArray, arrangements: IntArray | None = None
-    ) -> tuple[FloatArray, Objects | None]:
+    ) -> tuple[FloatArray, box.Objects | None]:
         """The same, and single objects where the truth is boxes. A row without a true box costs no inference."""
         if self.scenes is None:
             outputs = self._outputs(tests, inputs, arrangements)
@@ -139,13 +145,13 @@ class Executor:
         picture = motion.windows[:1].copy()
         for codes in steps(self.space, tests, arrangements).T:
             for axis, perturbation, at, levels in self._at_work(codes):
-                severities = axis.severities(levels)
+                severities = axis.severities(levels, inputs[at])
                 maps = moves(perturbation, self.seed, inputs[at], severities, height=scenes.height, width=scenes.width)
                 if maps is not None:
                     motion.then(at, maps, picture)
         return scenes.after(motion, inputs)
 
-    def left(self) -> Left | None:
+    def left(self) -> ShareLeft | None:
         """The share of the inputs with an object left, by test; None where the truth is no boxes, or is too much work.
 
         Without an inference: where boxes are does not depend on the model.
@@ -161,7 +167,7 @@ class Executor:
             severities[list(axes)] = levels
             truths = self.truths(np.repeat(self.space.numbers(severities), len(inputs)), inputs)
             shares[number] = np.mean([len(boxes) > 0 for boxes in truths])
-        return Left(axes, shares.reshape(shape))
+        return ShareLeft(axes, shares.reshape(shape))
 
     def _scenes(self) -> Scenes:
         if self.scenes is None:
@@ -203,7 +209,8 @@ class Executor:
     def _apply(self, batch: Any, items: IntArray, codes: IntArray) -> Any:
         """Apply to each item the perturbation and severity behind its code."""
         for axis, perturbation, at, levels in self._at_work(codes):
-            changed = self._perturb(perturbation, take(batch, at), axis.severities(levels), items[at])
+            change = self._perturb_parts if parts_of(self.inputs) else self._perturb
+            changed = change(axis, perturbation, take(batch, at), axis.severities(levels, items[at]), items[at])
             batch = put(batch, at, changed)
         return batch
 
@@ -216,8 +223,28 @@ class Executor:
                 yield axis, perturbation, at, codes[at] - first + 1
             first += axis.levels
 
-    def _perturb(self, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray) -> Any:
-        draws = ItemStreams.of(self.seed, perturbation.name, items, severities)
+    def _perturb_parts(
+        self, axis: Axis, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray
+    ) -> Any:
+        """Items of several texts: each text that the axis is about is perturbed by itself, with draws of its own."""
+        names = parts_of(self.inputs)
+        columns = [list(column) for column in zip(*batch, strict=True)]
+        for place, name in enumerate(names):
+            if name in (axis.of or names):
+                columns[place] = self._perturb(axis, perturbation, columns[place], severities, items, part=f"/{name}")
+        return list(zip(*columns, strict=True))
+
+    def _perturb(
+        self,
+        axis: Axis,
+        perturbation: Perturbation,
+        batch: Any,
+        severities: IntArray,
+        items: IntArray,
+        *,
+        part: str = "",
+    ) -> Any:
+        draws = ItemStreams.of(self.seed, perturbation.name + part, items, severities)
         try:
             return perturbation.apply(batch, severities, draws)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core import boxes as box
 from fieldcheck.core import measures
-from fieldcheck.core.boxes import Objects, areas, objects_of
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.rng import ItemStreams
@@ -90,7 +90,7 @@ class Scenes:
         centre = np.array([self.width, self.height, self.width, self.height]) / 2
         moved = _moved(motion.maps[rows], whole[:, :4] - centre)
         seen = _clipped(moved, motion.windows[rows])
-        kept = (areas(seen) > 0) & (areas(seen) >= self.visible * areas(moved))
+        kept = (box.areas(seen) > 0) & (box.areas(seen) >= self.visible * box.areas(moved))
         found = np.column_stack([seen + centre, whole[:, 4]])
         ends = np.cumsum(counts)[:-1]
         return [part[keep] for part, keep in zip(np.split(found, ends), np.split(kept, ends), strict=True)]
@@ -101,11 +101,11 @@ class Scenes:
             return np.asarray(self.right(outputs, truths), dtype=np.float64)
         return np.asarray(~self.right.failed(self.right.losses(outputs, truths)), dtype=np.float64)
 
-    def objects(self, outputs: Sequence[FloatArray], truths: Sequence[FloatArray]) -> Objects | None:
+    def objects(self, outputs: Sequence[FloatArray], truths: Sequence[FloatArray]) -> box.Objects | None:
         """Single objects, where right is a measure of detection."""
         if not isinstance(self.right, measures.Detection | measures.DetectionF1):
             return None
-        return objects_of(truths, outputs, iou=self.right.iou, score=self.right.score)
+        return box.objects_of(truths, outputs, iou=self.right.iou, score=self.right.score)
 
 
 LEAST_LEFT = 0.2
@@ -117,7 +117,7 @@ MOST_MOVED = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class ShareLeft:
     """The share of the inputs with an object left, which only perturbations that move things decide.
 
     axes
@@ -138,7 +138,7 @@ class Left:
         return {"axes": list(self.axes), "shares": self.shares.tolist()}
 
     @classmethod
-    def of_record(cls, record: Any, space: Space) -> Left | None:
+    def of_record(cls, record: Any, space: Space) -> ShareLeft | None:
         """The inverse; None for none."""
         if record is None:
             return None

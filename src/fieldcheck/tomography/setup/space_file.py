@@ -39,10 +39,10 @@ KEYS: dict[str, frozenset[str]] = {
     "model": frozenset({"file", "batch", "classes", "decoder", *OPENING, *PREPARATION}),
     "data": frozenset({"file", "limit", *READING}),
     "truth": frozenset({"file", "perturbations"}),
-    "check": frozenset({"kind", "tolerance", "function", "visible", "classes", "reference"}),
-    "plan": frozenset({"kind", "inferences", "half_width", "stop", "share"}),
+    "check": frozenset({"kind", "tolerance", "function", "visible", "classes", "reference", "expect"}),
+    "plan": frozenset({"kind", "inferences", "half_width", "stop", "share", "base"}),
     "quality": frozenset({"score", "features", "tests", "inputs"}),
-    "perturbation": frozenset({"name", "levels", "apply", "words"}),
+    "perturbation": frozenset({"name", "levels", "apply", "words", "of", "amounts"}),
 }
 """By table of the file, what may be in it; "" is the file itself."""
 
@@ -201,6 +201,8 @@ def _check_types(where: str, table: Mapping[str, Any], kinds: Mapping[str, Any],
     """Refuse what a table says in another kind of value; which words there are, those who read them know."""
     for name in kinds.keys() & table.keys():
         given, wanted = table[name], _kind(kinds[name])
+        if name == "text" and isinstance(given, str):
+            continue
         if type(given) is not wanted or (wanted is list and not all(isinstance(one, str) for one in given)):
             raise SpaceError(f"{place}: {name} = {given!r} in [{where}]", rule=f"{name} is {_KINDS[wanted]}")
 
@@ -223,6 +225,10 @@ def _check_check(check: Mapping[str, Any], place: Path) -> None:
         )
     if not 0 <= _number(check.get("visible", 0), "visible", place) <= 1:
         raise SpaceError(f"{place}: visible = {check['visible']}", rule="a share of the box, 0 to 1")
+    if not 0 <= _number(check.get("expect", 0), "expect", place) <= 1:
+        raise SpaceError(
+            f"{place}: expect = {check['expect']}", rule="share of right answers without perturbation: 0.98"
+        )
     if check.get("reference", "label") not in ("label", "unperturbed"):
         raise SpaceError(f"{place}: reference = {check['reference']!r}", rule="label, or unperturbed")
     if not isinstance(check.get("classes", {}), dict) or not all(map(_is_group, check.get("classes", {}).values())):
@@ -256,18 +262,64 @@ def _axis(row: Mapping[str, Any], place: Path) -> Axis:
     _check_keys("perturbation", row, place)
     words = row.get("words", {})
     if not isinstance(words, dict) or not all(_is_range(levels) for levels in words.values()):
-        raise SpaceError(f"{place}: words that are no levels", rule="words = { low = [1, 2], high = [4, 5] }")
+        raise SpaceError(
+            f"{place}: words that are no levels", rule="words = { low = [1, 2], medium = 3, high = [4, 5] }"
+        )
+    amounts = _amounts(row.get("amounts", []), place)
+    levels, chosen = _levels(row.get("levels", len(amounts) or 5), place)
     name = _value(row, "name", str, "", place)
     return Axis(
         name=name,
-        levels=_value(row, "levels", int, 5, place),
+        levels=levels,
+        chosen=chosen,
+        amounts=amounts,
         perturbation=_value(row, "apply", str, name, place),
-        words={word: (levels[0], levels[1]) for word, levels in words.items()},
+        words={word: _range(given) for word, given in words.items()},
+        of=_texts(row.get("of", []), place),
     )
 
 
+def _texts(given: Any, place: Path) -> tuple[str, ...]:
+    """One name, or several."""
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise SpaceError(f"{place}: of = {given!r}", rule='the text of an item that is perturbed: of = "question1"')
+    return tuple(names)
+
+
 def _is_range(levels: object) -> bool:
-    return isinstance(levels, list) and len(levels) == 2 and all(type(level) is int for level in levels)
+    """One level, or the first and the last one."""
+    given = levels if isinstance(levels, list) else [levels]
+    return len(given) in (1, 2) and all(type(level) is int for level in given)
+
+
+def _range(levels: int | list[int]) -> tuple[int, int]:
+    given = levels if isinstance(levels, list) else [levels]
+    return given[0], given[-1]
+
+
+def _levels(given: Any, place: Path) -> tuple[int, tuple[int, ...]]:
+    """How many levels there are above 0, and which severities they are where some were chosen."""
+    if type(given) is int:
+        return given, ()
+    if not isinstance(given, list) or not all(type(one) is int for one in given) or not any(given):
+        raise SpaceError(f"{place}: levels = {given!r}", rule="a whole number, or severities to choose: [0, 2, 5]")
+    chosen = tuple(one for one in given if one)
+    return len(chosen), chosen
+
+
+def _amounts(given: Any, place: Path) -> tuple[tuple[float, float], ...]:
+    """The amount of each level, or the range that it is drawn from."""
+    wrong = SpaceError(
+        f"{place}: amounts = {given!r}",
+        rule="a number for each level above 0, or a range: [10, 20, 40], or [[0, 10], [10, 20]]",
+    )
+    if not isinstance(given, list):
+        raise wrong
+    pairs = [one if isinstance(one, list) else [one, one] for one in given]
+    if not all(len(pair) == 2 and all(type(end) in (int, float) for end in pair) for pair in pairs):
+        raise wrong
+    return tuple((float(low), float(high)) for low, high in pairs)
 
 
 def _value(table: Mapping[str, Any], name: str, kind: type[T], default: T, place: Path) -> T:

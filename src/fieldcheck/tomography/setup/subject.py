@@ -6,27 +6,28 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import models, sources
+from fieldcheck.core import boxes as box
 from fieldcheck.core import measures
-from fieldcheck.core.boxes import Objects, read_boxes
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs, Subset, gather
 from fieldcheck.core.measures.base import Measure
-from fieldcheck.core.space import Space
+from fieldcheck.core.rng import stream
+from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.models import decoders
 from fieldcheck.models.classes import as_codes, class_names
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against, entries
-from fieldcheck.tomography.setup.scenes import VISIBLE, ClassGroups, Left, Right, Scenes
+from fieldcheck.tomography.setup.scenes import VISIBLE, ClassGroups, Right, Scenes, ShareLeft
 from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, Recipe
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
@@ -34,7 +35,7 @@ Measuring = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
 """From tests, inputs and arrangements, one per row, to whether the check holds: 1.0 or 0.0."""
 
 
-Observing = Callable[[IntArray, IntArray, IntArray | None], tuple[FloatArray, Objects | None]]
+Observing = Callable[[IntArray, IntArray, IntArray | None], tuple[FloatArray, box.Objects | None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class Subject:
     notes: tuple[str, ...] = ()
     executor: Executor | None = None
 
-    def left(self) -> Left | None:
+    def left(self) -> ShareLeft | None:
         """The share of the inputs with an object left, where the truth is boxes."""
         return None if self.executor is None else self.executor.left()
 
@@ -113,7 +114,7 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
     )
     executor = Executor(
         space=space,
-        perturbations=[_perturbation(axis.perturbation or axis.name, trust=trust) for axis in space.axes],
+        perturbations=[_perturbation(axis, trust=trust) for axis in space.axes],
         inputs=inputs,
         respond=respond,
         check=check,
@@ -143,13 +144,27 @@ def _model_digest(recipe: Recipe) -> str:
 def _settings(recipe: Recipe) -> str:
     """All that the file says of model, data and check, but where they are and what changes no outcome."""
     tables = [
-        {name: value for name, value in table.items() if name not in ("file", "batch", "threads")}
+        {name: value for name, value in table.items() if name not in ("file", "batch", "threads", "expect")}
         for table in (recipe.model, recipe.data, recipe.check)
     ]
     return json.dumps(tables, sort_keys=True, default=str)
 
 
-def _perturbation(spec: str, *, trust: bool) -> Perturbation:
+def _perturbation(axis: Axis, *, trust: bool) -> Perturbation:
+    """The perturbation of an axis, with the amounts that its levels were given."""
+    found = _named_perturbation(axis.perturbation or axis.name, trust=trust)
+    if not axis.amounts:
+        return found
+    if "amounts" not in {one.name for one in fields(cast(Any, found))}:
+        raise SpaceError(
+            f"{found.name} takes no amounts",
+            rule="its levels have no single number each",
+            hint="levels = [0, 2, 5] chooses among its own levels",
+        )
+    return cast(Perturbation, replace(cast(Any, found), amounts=axis.every_amount()))
+
+
+def _named_perturbation(spec: str, *, trust: bool) -> Perturbation:
     """What a spec names: ``name:parameter=value`` of the registry, or ``module:name`` of the user's."""
     if ":" not in spec or "=" in spec:
         return perturbations.registry.build(spec)
@@ -187,7 +202,10 @@ def _inputs(recipe: Recipe) -> Inputs:
     limit = int(recipe.data.get("limit", len(inputs)))
     if limit < 2:
         raise SpaceError(f"limit = {limit}", rule="two inputs or more")
-    return inputs if limit >= len(inputs) else Subset(inputs, np.arange(limit))
+    if limit >= len(inputs):
+        return inputs
+    words = stream(recipe.seed, "limit").bit_generator.random_raw(len(inputs))
+    return Subset(inputs, np.sort(np.argsort(words, kind="stable")[:limit]).astype(np.int64))
 
 
 def _labels(inputs: Inputs) -> npt.NDArray[Any]:
@@ -257,7 +275,7 @@ def _scenes(recipe: Recipe, inputs: Inputs, opened: models.Opened, *, trust: boo
     def respond(batch: Any) -> npt.NDArray[Any]:
         return entries([boxes_of(output) for output in model.respond(steps(batch)).outputs])
 
-    truths = [_with_class(read_boxes(label)) for label in _labels(inputs)]
+    truths = [_with_class(box.read_boxes(label)) for label in _labels(inputs)]
     function = recipe.check.get("kind") == "function"
     right: Right = models.named_object(str(recipe.check["function"]), trust=trust) if function else recipe.measure
     found = truths if groups is None else [groups.of_truth(boxes) for boxes in truths]

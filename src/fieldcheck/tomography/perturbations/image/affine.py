@@ -55,6 +55,10 @@ class MovedImages(ImagePerturbation):
     def affine(self, level: int, side: int) -> Affine:
         """What happens at a level, below 0 the other way, to images of this shorter side."""
 
+    def one_of(self, level: int) -> float:
+        """The amount of a level, below 0 where that is."""
+        return self.amounts[abs(level) - 1] * (1 if level > 0 else -1)
+
     def ways(self, severity: IntArray, draws: ItemStreams) -> IntArray:
         """The level of each item; those that are random go either way."""
         return severity * signs(draws) if self.random else severity

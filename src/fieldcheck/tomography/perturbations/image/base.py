@@ -39,7 +39,13 @@ class ImagePerturbation(ABC):
     kind: ClassVar[Kind] = "image"
     random: ClassVar[bool] = False
     still: ClassVar[bool] = True
-    levels: ClassVar[int] = 5
+    amounts: tuple[float, ...] = ()
+    """What each level means, where somebody chose that; those that have a number for it have a field for it."""
+
+    @property
+    def levels(self) -> int:
+        """Largest severity."""
+        return len(self.amounts) or 5
 
     @abstractmethod
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:

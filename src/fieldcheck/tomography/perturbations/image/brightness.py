@@ -29,6 +29,9 @@ class Brightness(ImagePerturbation):
         ``mnist`` (MNIST-C: .1 to .5) and ``cifar`` (CIFAR-10-C: .05 to .3) raise the value of hue, saturation and
         value, so that colours stay; ``deeptest`` adds 20 to 100 of 255 to every channel, so that colours fade.
         On grey images all three add.
+
+    amounts
+        Added, of 255, one per level, instead of these.
     """
 
     name: ClassVar[str] = "brightness"
@@ -36,12 +39,13 @@ class Brightness(ImagePerturbation):
     paper: ClassVar[str] = "Mu and Gilmer, MNIST-C, 2019; Hendrycks and Dietterich, ICLR 2019; Tian et al., ICSE 2018"
 
     scale: Scale = "mnist"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_ADDED))
 
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        added = per_item(_ADDED[self.scale], severity)
+        added = per_item(self.amounts or _ADDED[self.scale], severity)
         if self.scale == "deeptest" or pixels.shape[3] == 1:
             return pixels + added
         return _raise_value(pixels, added)

@@ -28,6 +28,9 @@ class Contrast(ImagePerturbation):
     scale
         ``cifar`` (CIFAR-10-C: factors .75 to .15) and ``mnist`` (the MNIST-C library: .4 to .05) lower the contrast
         about each image's mean; ``deeptest`` multiplies every pixel by 1.2 to 3.0, so that bright parts burn out.
+
+    amounts
+        Factors, one per level, instead of these.
     """
 
     name: ClassVar[str] = "contrast"
@@ -35,12 +38,13 @@ class Contrast(ImagePerturbation):
     paper: ClassVar[str] = "Hendrycks and Dietterich, ICLR 2019; Mu and Gilmer, MNIST-C, 2019; Tian et al., ICSE 2018"
 
     scale: Scale = "cifar"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_FACTORS))
 
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        factors = per_item(_FACTORS[self.scale], severity)
+        factors = per_item(self.amounts or _FACTORS[self.scale], severity)
         if self.scale == "deeptest":
             return pixels * factors
         # summed in float64, where sums of bytes are exact: the mean does not depend on the machine

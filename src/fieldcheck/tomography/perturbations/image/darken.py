@@ -18,11 +18,16 @@ class Darken(ImagePerturbation):
     """.8, 1.6, 2.4, 3.2, 4 stops less light (each halves it): night, shade, tunnels.
 
     CURE-TSD publishes videos, not amounts: these are ours.
+
+    amounts
+        Stops, below 0, one per level, instead of these.
     """
 
     name: ClassVar[str] = "darken"
     title: ClassVar[str] = "Less light"
     paper: ClassVar[str] = "after Temel et al., CURE-TSR, 2017"
 
+    amounts: tuple[float, ...] = ()
+
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        return expose(pixels, severity, _STOPS)
+        return expose(pixels, severity, self.amounts or _STOPS)

@@ -25,6 +25,9 @@ class Fog(ImagePerturbation):
     Clouds are four octaves of smooth noise, each twice as fine and half as strong as the one before, spread over the
     image and stretched from half bright to white. Sums of floats: another machine may round a rare pixel the
     other way, by 1 of 255.
+
+    amounts
+        Thickness, one per level, instead of these.
     """
 
     name: ClassVar[str] = "fog"
@@ -32,8 +35,10 @@ class Fog(ImagePerturbation):
     paper: ClassVar[str] = "after Hendrycks and Dietterich, ICLR 2019"
     random: ClassVar[bool] = True
 
+    amounts: tuple[float, ...] = ()
+
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        thickness = per_item(_THICKNESS, severity)
+        thickness = per_item(self.amounts or _THICKNESS, severity)
         clouds = _clouds(draws, pixels.shape[1], pixels.shape[2])[..., None]
         return np.asarray((pixels + thickness * clouds) / (1 + thickness))
 

@@ -19,15 +19,21 @@ class GaussianBlur(ImagePerturbation):
 
     On images under about 24 pixels it is a little wider, from .3 pixels on: a narrower one would change nothing.
     CURE-TSD publishes videos, not widths: these are ours.
+
+    amounts
+        Deviations, as shares of the shorter side, one per level, instead of these.
     """
 
     name: ClassVar[str] = "gaussian-blur"
     title: ClassVar[str] = "Out of focus"
     paper: ClassVar[str] = "after Temel et al., CURE-TSR, 2017"
 
+    amounts: tuple[float, ...] = ()
+
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        return by_group(pixels, severity, lambda some, level: gaussian(some, _deviation(level, side(some))))
+        return by_group(pixels, severity, lambda some, level: gaussian(some, self._deviation(level, side(some))))
 
-
-def _deviation(level: int, shorter: int) -> float:
-    return max(_SHARES[level - 1] * shorter, 0.25 + 0.05 * level)
+    def _deviation(self, level: int, shorter: int) -> float:
+        if self.amounts:
+            return max(self.amounts[level - 1] * shorter, 0.25)
+        return max(_SHARES[level - 1] * shorter, 0.25 + 0.05 * level)

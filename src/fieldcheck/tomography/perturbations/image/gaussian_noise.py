@@ -31,6 +31,9 @@ class GaussianNoise(ImagePerturbation):
 
     scale
         Standard deviations: ``cifar`` .04, .06, .08, .09, .10; ``imagenet`` .08, .12, .18, .26, .38.
+
+    amounts
+        Standard deviations, of 255, one per level, instead of these.
     """
 
     name: ClassVar[str] = "gaussian-noise"
@@ -40,13 +43,14 @@ class GaussianNoise(ImagePerturbation):
     also: ClassVar[tuple[str, ...]] = ("noise",)
 
     scale: Scale = "cifar"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_DEVIATIONS))
 
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         normal = _quantiles()[draws.shorts(pixels[0].size)].reshape(pixels.shape)
-        return pixels + per_item(_DEVIATIONS[self.scale], severity) * normal
+        return pixels + per_item(self.amounts or _DEVIATIONS[self.scale], severity) * normal
 
 
 @cache

@@ -25,6 +25,9 @@ class ImpulseNoise(ImagePerturbation):
 
     scale
         Shares: ``cifar`` 1, 2, 3, 5, 7 %; ``imagenet`` (and MNIST-C) 3, 6, 9, 17, 27 %.
+
+    amounts
+        Shares of the pixels, one per level, instead of these.
     """
 
     name: ClassVar[str] = "impulse-noise"
@@ -33,11 +36,12 @@ class ImpulseNoise(ImagePerturbation):
     random: ClassVar[bool] = True
 
     scale: Amounts = "cifar"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_SHARES))
 
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         chance = draws.shorts(pixels[0].size).reshape(pixels.shape) / np.float32(2**16)
-        share = per_item(_SHARES[self.scale], severity)
+        share = per_item(self.amounts or _SHARES[self.scale], severity)
         return np.asarray(np.where(chance < share / 2, 0, np.where(chance < share, 255, pixels)), dtype=np.float32)

@@ -46,6 +46,9 @@ class JpegCompression(ImagePerturbation):
 
     scale
         Qualities: ``cifar`` 80, 65, 58, 50, 40; ``imagenet`` 25, 18, 15, 10, 7.
+
+    amounts
+        Qualities, 1 to 100, one per level, instead of these.
     """
 
     name: ClassVar[str] = "jpeg-compression"
@@ -53,12 +56,13 @@ class JpegCompression(ImagePerturbation):
     paper: ClassVar[str] = "Hendrycks and Dietterich, ICLR 2019; ITU-T T.81"
 
     scale: Scale = "cifar"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_QUALITIES))
 
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        bright, colour = _tables(np.array((100, *_QUALITIES[self.scale]))[severity])
+        bright, colour = _tables(np.array((100, *(self.amounts or _QUALITIES[self.scale])))[severity])
         whole = np.rint(pixels).astype(np.float64)
         if pixels.shape[3] == 1:
             return _coarse(whole[..., 0], bright)[..., None].astype(np.float32)

@@ -22,14 +22,19 @@ class Pixelate(ImagePerturbation):
     """Shrunk by averaging to .85, .7, .56, .44, .34 of the size, and enlarged again by repeating pixels.
 
     Published from .95 on (32 pixels hardly change there), or from .6 to .25 for large images.
+
+    amounts
+        Shares of the size, one per level, instead of these.
     """
 
     name: ClassVar[str] = "pixelate"
     title: ClassVar[str] = "Fewer, larger pixels"
     paper: ClassVar[str] = "after Hendrycks and Dietterich, ICLR 2019"
 
+    amounts: tuple[float, ...] = ()
+
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        return by_group(pixels, severity, lambda some, level: _coarse(some, _SHARES[level - 1]))
+        return by_group(pixels, severity, lambda some, level: _coarse(some, (self.amounts or _SHARES)[level - 1]))
 
 
 def _coarse(pixels: Pixels, share: float) -> Pixels:

@@ -21,6 +21,9 @@ class Rotate(MovedImages):
 
     scale
         ``mild``: 6, 12, 18, 24, 30 degrees; ``mnist``: the angles of MNIST-C, .2 to 1.0 radians (11 to 57 degrees).
+
+    amounts
+        Degrees, one per level, instead of these.
     """
 
     name: ClassVar[str] = "rotate"
@@ -29,10 +32,11 @@ class Rotate(MovedImages):
     random: ClassVar[bool] = True
 
     scale: Scale = "mild"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "scale", self.scale, tuple(_ANGLES))
 
     def affine(self, level: int, side: int) -> Affine:
-        angle = _ANGLES[self.scale] * level
+        angle = math.radians(self.one_of(level)) if self.amounts else _ANGLES[self.scale] * level
         return Affine((math.cos(angle), -math.sin(angle), math.sin(angle), math.cos(angle)))

@@ -28,6 +28,9 @@ class Saturation(ImagePerturbation):
     direction
         ``less``: .8, .6, .4, .2, 0 (grey in the end; CURE-TSD calls it decolourisation); ``more``: 1.4, 1.8, 2.4,
         3.2, 4.
+
+    amounts
+        Factors, one per level, instead of these.
     """
 
     name: ClassVar[str] = "saturation"
@@ -37,6 +40,7 @@ class Saturation(ImagePerturbation):
     also: ClassVar[tuple[str, ...]] = ("decolourisation", "decolorization", "saturate")
 
     direction: Direction = "less"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "direction", self.direction, tuple(_FACTORS))
@@ -46,4 +50,4 @@ class Saturation(ImagePerturbation):
             return pixels
         red, green, blue = (pixels[..., channel, None] * _LUMA[channel] for channel in range(3))
         grey = red + green + blue
-        return np.asarray(grey + per_item(_FACTORS[self.direction], severity) * (pixels - grey))
+        return np.asarray(grey + per_item(self.amounts or _FACTORS[self.direction], severity) * (pixels - grey))

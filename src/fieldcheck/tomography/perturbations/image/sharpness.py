@@ -18,12 +18,17 @@ class Sharpness(ImagePerturbation):
     """Over-sharpened, as cameras and phones do: .5, 1, 2, 3.5, 5 times the difference from a smoothed copy is added.
 
     The copy is smoothed by 2.5 % of the shorter side, at least .6 pixels (unsharp masking).
+
+    amounts
+        How much of what smoothing takes away is added, one per level, instead of these.
     """
 
     name: ClassVar[str] = "sharpness"
     title: ClassVar[str] = "Over-sharpened"
     paper: ClassVar[str] = "unsharp masking; Gonzalez and Woods, Digital Image Processing"
 
+    amounts: tuple[float, ...] = ()
+
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
         smooth = gaussian(pixels, max(0.6, 0.025 * side(pixels)))
-        return pixels + per_item(_AMOUNTS, severity) * (pixels - smooth)
+        return pixels + per_item(self.amounts or _AMOUNTS, severity) * (pixels - smooth)

@@ -16,6 +16,9 @@ class Shear(MovedImages):
     """Slanted to the left or to the right (drawn per item) by .2, .4, .6, .8, 1.0 radians about the centre; bilinear.
 
     As in MNIST-C an output pixel (y, x) comes from (y cos a, x ± y sin a): slanted images also grow in height.
+
+    amounts
+        Radians, one per level, instead of these.
     """
 
     name: ClassVar[str] = "shear"
@@ -23,6 +26,8 @@ class Shear(MovedImages):
     paper: ClassVar[str] = "Mu and Gilmer, MNIST-C, 2019"
     random: ClassVar[bool] = True
 
+    amounts: tuple[float, ...] = ()
+
     def affine(self, level: int, side: int) -> Affine:
-        angle = _ANGLE * level
+        angle = self.one_of(level) if self.amounts else _ANGLE * level
         return Affine((math.cos(angle), 0.0, -math.sin(angle), 1.0))

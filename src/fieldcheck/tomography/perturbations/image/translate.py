@@ -25,6 +25,9 @@ class Translate(MovedImages):
     pixels
         ``scaled``: 20, 40, 60, 80, 100 for a shorter side of 512 pixels, in proportion for others (28 pixels: 1.1 to
         5.5), bilinear between pixels; ``published``: exactly so many pixels, whatever the size of the image.
+
+    amounts
+        Pixels, one per level, instead of these.
     """
 
     name: ClassVar[str] = "translate"
@@ -32,10 +35,12 @@ class Translate(MovedImages):
     paper: ClassVar[str] = "Tian et al., DeepTest, ICSE 2018"
 
     pixels: Unit = "scaled"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "pixels", self.pixels, ("scaled", "published"))
 
     def affine(self, level: int, side: int) -> Affine:
         step = _STEP * (side / _REFERENCE if self.pixels == "scaled" else 1.0)
-        return Affine(shift=(-step * level, -step * level))
+        far = self.one_of(level) if self.amounts else step * level
+        return Affine(shift=(-far, -far))

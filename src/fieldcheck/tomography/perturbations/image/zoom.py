@@ -21,6 +21,9 @@ class Zoom(MovedImages):
     direction
         ``out`` shrinks to .9, .8, .7, .6, .5 of the size (MNIST-C calls it scale) and leaves a black frame; ``in``
         enlarges by the reciprocals and crops. Bilinear.
+
+    amounts
+        Factors of the size, over 1 for larger, one per level, instead of these.
     """
 
     name: ClassVar[str] = "zoom"
@@ -28,11 +31,14 @@ class Zoom(MovedImages):
     paper: ClassVar[str] = "Mu and Gilmer, MNIST-C, 2019"
 
     direction: Direction = "out"
+    amounts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice(self.name, "direction", self.direction, ("out", "in"))
 
     def affine(self, level: int, side: int) -> Affine:
+        if self.amounts:
+            return Affine((1 / self.amounts[level - 1], 0.0, 0.0, 1 / self.amounts[level - 1]))
         smaller = _SMALLER[level - 1]
         step = 1.0 / smaller if self.direction == "out" else smaller
         return Affine((step, 0.0, 0.0, step))

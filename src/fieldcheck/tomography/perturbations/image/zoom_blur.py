@@ -18,14 +18,20 @@ _LOOKS = 8
 
 @dataclass(frozen=True)
 class ZoomBlur(ImagePerturbation):
-    """The mean of eight images, enlarged about the centre by 1 up to 1.08, 1.14, 1.2, 1.28, 1.38."""
+    """The mean of eight images, enlarged about the centre by 1 up to 1.08, 1.14, 1.2, 1.28, 1.38.
+
+    amounts
+        Largest factors, one per level, instead of these.
+    """
 
     name: ClassVar[str] = "zoom-blur"
     title: ClassVar[str] = "Blurred towards the centre"
     paper: ClassVar[str] = "after Hendrycks and Dietterich, ICLR 2019"
 
+    amounts: tuple[float, ...] = ()
+
     def change(self, pixels: Pixels, severity: IntArray, draws: ItemStreams) -> Pixels:
-        return by_group(pixels, severity, lambda some, level: _mean(some, _LARGEST[level - 1]))
+        return by_group(pixels, severity, lambda some, level: _mean(some, (self.amounts or _LARGEST)[level - 1]))
 
 
 def _mean(pixels: Pixels, largest: float) -> Pixels:

@@ -56,7 +56,7 @@ class TextPerturbation(ABC):
     kind: ClassVar[Kind] = "text"
     random: ClassVar[bool] = True
     still: ClassVar[bool] = True
-    levels: ClassVar[int] = 5
+    levels: ClassVar[int] = 20
 
     @abstractmethod
     def places(self, text: str) -> list[Span]:
@@ -73,7 +73,8 @@ class TextPerturbation(ABC):
     def edit(self, batch: Sequence[str], severity: IntArray, draws: ItemStreams) -> Edited:
         """The perturbed texts and how many edits each of them got."""
         levels = check_severity(self, severity, len(batch))
-        chances = draws.uniforms(_USED * self.levels).reshape(len(batch), self.levels, _USED).tolist()
+        most = int(levels.max(initial=0))
+        chances = draws.uniforms(_USED * most).reshape(len(batch), most, _USED).tolist()
         done = [
             self._edit_one(_as_text(text), chances[at][:level])
             for at, (text, level) in enumerate(zip(batch, levels.tolist(), strict=True))
