@@ -131,6 +131,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
     return page(
         campaign.settings.title,
         lead=[f"There is no estimate yet: {error.problem}.", _where_it_stands(progress, None)],
+        warnings=_shown(campaign),
         sections=[*_failures(campaign), *_people(progress)],
         facts=_origin(campaign),
         version=campaign.settings.versions.get("fieldcheck", ""),
