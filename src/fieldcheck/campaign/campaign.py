@@ -124,6 +124,7 @@ class Campaign:
         trained_on: Sequence[str] = (),
         train_share: float = 0.0,
         objective: str | None = None,
+        certify: float | None = None,
         budget: int | None = None,
         seed: int = 0,
         auxiliary: str | None = None,
@@ -162,6 +163,9 @@ class Campaign:
             are kept to judge it.
         objective
             What waves aim at: ``protected``, ``estimate``, ``balanced`` or ``expose``.
+        certify
+            Draw one at a time, with a bet on every label, until it is proven that the accuracy is at least this, or
+            that it is below; it may be looked at after every label.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items
@@ -187,6 +191,7 @@ class Campaign:
             auxiliary="",
             objective="",
             budget=budget,
+            certify=certify,
             seed=seed,
             task=loaded.task,
             loss=loss,

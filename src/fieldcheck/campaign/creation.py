@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
@@ -101,6 +102,11 @@ def asked_first(
 
 
 def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -> tuple[Question, tuple[Other, ...]]:
+    if settings.certify is not None:
+        _check_alone(replace(asked, auxiliary=None), "certifying draws one at a time, by bets")
+        pool.check_budget(settings.most)
+        bets = CertifyingBets(settings.certify, asked.auxiliary or "auto")
+        return AccuracyQuestion(pool, bets, settings), ()
     if not (asked.against or asked.reuse):
         design = campaign_design(
             *(asked.design, asked.auxiliary),
@@ -136,7 +142,9 @@ def _refuse_training(asked: Asked) -> None:
         )
 
 
-def _check_alone(asked: Asked) -> None:
+def _check_alone(
+    asked: Asked, rule: str = "a comparison, and re-use, draw in waves by the confidence of the models"
+) -> None:
     """A comparison, and a top-up, have a way of their own to draw."""
     if asked.against and asked.reuse:
         raise CampaignError(
@@ -145,7 +153,7 @@ def _check_alone(asked: Asked) -> None:
     if asked.design != "waves" or asked.auxiliary is not None or asked.objective is not None:
         raise DesignError(
             "a design, auxiliary variable or objective for this question",
-            rule="a comparison, and re-use, draw in waves by the confidence of the models",
+            rule=rule,
             hint="leave them out",
         )
 

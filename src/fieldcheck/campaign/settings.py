@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
@@ -96,6 +97,8 @@ class Settings:
         Budgets that it had before it was extended, in order.
     instructions, descriptions
         For people who label: how to do it, in Markdown; and, by class, what it means.
+    certify
+        The accuracy that bets are to certify; None in other campaigns.
     question, others
         What it asks, and what that needs beside the pool.
     train_share
@@ -125,6 +128,7 @@ class Settings:
     earlier: tuple[int | None, ...] = ()
     instructions: str = ""
     descriptions: Mapping[str, str] = field(default_factory=dict)
+    certify: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
     train_share: float = 0.0
@@ -158,6 +162,8 @@ class Settings:
 
     def build(self) -> designs.Design:
         """The technique."""
+        if self.certify is not None:
+            return CertifyingBets(self.certify, self.auxiliary)
         design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
         return designs.extended(design, self.budgets[:-1])
 

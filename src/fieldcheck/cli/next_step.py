@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 
-from fieldcheck.accuracy.assessment.stopping import more_labels
+from fieldcheck.accuracy.assessment import stopping
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.sheet import is_sheet
-from fieldcheck.core import words
+from fieldcheck.core import requirement, words
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.requirement import Look, rounded
 
 HALF_WIDTHS = (0.1, 0.07, 0.05, 0.03, 0.02, 0.015, 0.01, 0.007, 0.005, 0.003, 0.002, 0.001)
 """Of an accuracy, that a further step may aim at."""
@@ -56,5 +55,9 @@ def _narrower(found: Estimate) -> tuple[int, str] | None:
     aims = [one for one in HALF_WIDTHS if one <= NARROWER * half]
     if not found.scale.share or not aims or found.labels >= found.population:
         return None
-    more = rounded(more_labels(Look(found.labels, found.value, found.interval), aims[0] / half, found.population))
+    more = requirement.rounded(
+        stopping.more_labels(
+            requirement.Look(found.labels, found.value, found.interval), aims[0] / half, found.population
+        )
+    )
     return min(more, found.population - found.labels), found.scale.distance(aims[0])

@@ -63,6 +63,12 @@ def start(
         str | None,
         typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
     ] = None,
+    certify: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ACCURACY", help="Label until it is proven that the accuracy is at least this: 0.95; or below it."
+        ),
+    ] = None,
     design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
     budget: Annotated[
@@ -113,6 +119,7 @@ def start(
         trained_on=() if trained_on is None else _ids(trained_on),
         train_share=train_share,
         objective=objective,
+        certify=certify,
         budget=budget,
         seed=seed,
         auxiliary=auxiliary,

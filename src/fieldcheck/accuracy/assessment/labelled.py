@@ -63,7 +63,11 @@ class PartlyLabelled:
                 rule="a first estimate needs two labels",
                 hint="find out some of their labels, or label further items",
             )
-        sample = replace(self.sample.prefix(len(at_draw)), frame=self.frame).without(lost)
+        sample = replace(self.sample.prefix(len(at_draw)), frame=self.frame)
+        if self.sample.draws.lost_stay:
+            stay = replace(sample, draws=sample.draws.without(lost, sample.items))
+            return self._as_labelled(stay, np.where(lost, 1.0, at_draw)), warnings
+        sample = sample.without(lost)
         return self._as_labelled(sample, at_draw[~lost]), warnings
 
     def estimate(self, *, level: float = 0.95) -> Estimate:
@@ -140,6 +144,8 @@ class PartlyLabelled:
         if not lost:
             return ()
         them, all_of_them = ("it", "it") if len(lost) == 1 else ("them", "all of them")
+        if self.sample.draws.lost_stay:
+            return (f"{self._without_answer()}: {them} counted as failures, and against either claim",)
         text = f"{self._without_answer()}: the estimate takes {them} to be like the labelled ones"
         if self.task == "regression":
             return (text,)
