@@ -424,7 +424,7 @@ def _people(progress: Progress) -> Iterator[Section]:
     )
     if progress.disputed:
         waiting = words.counted(progress.disputed, "item waits", "items wait")
-        text += f" {waiting} for one more label, because people do not agree."
+        text += f" {waiting} for the lead to settle, because people disagree."
     yield Section("Who labelled", (Table("people", "Labels by person", ("name", "labels"), rows),), text)
 
 
