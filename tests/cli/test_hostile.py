@@ -157,6 +157,8 @@ def session(run: Run) -> Iterator[Step]:
         yield do("check", "c.db", "--min-accuracy", 0.5, *json_too)
     yield do("check", "c.db", "--min-accuracy", 0.5, "--junit", "junit.xml")
     yield do("failures", "c.db", "--out", "failures.csv")
+    yield do("export", "c.db", "--out", "labels.csv")
+    yield do("shard", file, "--out", "shards")
     yield do("report", "c.db", "--out", "report.html", "--by", part)
     yield from models_and_people(do, file)
     yield from taken_elsewhere(do, file, truth)
