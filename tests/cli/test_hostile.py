@@ -107,17 +107,8 @@ def taken_elsewhere(do: Callable[..., Step], file: Path, truth: dict[str, str]) 
     yield do("inspect", "shards")
 
 
-def session(run: Run) -> Iterator[Step]:
-    """Every verb on pools of the enemy, with what it said."""
-
-    def do(*words: object, code: int = 0) -> Step:
-        done = run(*words)
-        assert done.code == code, (words, done)
-        return words, done
-
-    file, other = pool(Path("pool.csv")), pool(Path("other.csv"), shift=1)
-    truth = {row["id"]: row["target"] for row in read(file)}
-    part = f"{EVIL}part"
+def before_labels(do: Callable[..., Step], file: Path, other: Path) -> Iterator[Step]:
+    """What is asked of a pool alone."""
     for json_too in ((), ("--json",)):
         yield do("simulate", file, "--budget", 20, *json_too)
         yield do("auxiliary", file, *json_too)
@@ -131,6 +122,20 @@ def session(run: Run) -> Iterator[Step]:
     yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs,ssrs", "--html", "bench.html")
     yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs", "--json", "-")
     do("bench", file, "--budget", 20, "--repetitions", 3, "--design", "srs,ssrs", "--json", "measured.json")
+
+
+def session(run: Run) -> Iterator[Step]:
+    """Every verb on pools of the enemy, with what it said."""
+
+    def do(*words: object, code: int = 0) -> Step:
+        done = run(*words)
+        assert done.code == code, (words, done)
+        return words, done
+
+    file, other = pool(Path("pool.csv")), pool(Path("other.csv"), shift=1)
+    truth = {row["id"]: row["target"] for row in read(file)}
+    part = f"{EVIL}part"
+    yield from before_labels(do, file, other)
     yield do("sample", file, "--out", "sheet.csv", "--budget", 20)
     yield do("estimate", "sheet.csv", code=2)
     label_all("sheet.csv", truth)
