@@ -101,10 +101,9 @@ def taken_elsewhere(do: Callable[..., Step], file: Path, truth: dict[str, str]) 
     do("import", "half.db", "half.csv", "--by", "Eva")
     yield do("export", "half.db", "--for-training", "training")
     yield do("export", "half.db", "--for-training", f"training{OBEYED}", "--json")
-    yield do("shard", file, "--out", "shards", "--rows", 25)
     yield do("shard", file, "--out", "pieces", "--rows", 25, "--json")
-    yield do("shard", file, "--out", "shards", "--engine", EVIL, code=2)
-    yield do("inspect", "shards")
+    yield do("shard", file, "--out", "others", "--engine", EVIL, code=2)
+    yield do("inspect", "pieces")
 
 
 def before_labels(do: Callable[..., Step], file: Path, other: Path) -> Iterator[Step]:
@@ -162,7 +161,6 @@ def session(run: Run) -> Iterator[Step]:
         yield do("check", "c.db", "--min-accuracy", 0.5, *json_too)
     yield do("check", "c.db", "--min-accuracy", 0.5, "--junit", "junit.xml")
     yield do("failures", "c.db", "--out", "failures.csv")
-    yield do("export", "c.db", "--out", "labels.csv")
     yield do("shard", file, "--out", "shards")
     yield do("report", "c.db", "--out", "report.html", "--by", part)
     yield from models_and_people(do, file)
@@ -201,6 +199,8 @@ def tomography_session(run: Run) -> Iterator[Step]:
         ("query", "run", "zoom >= 1", "--profile", "evil.toml"),
         ("query", "run", "zoom >= 1", "--json"),
         ("worst", "run"),
+        ("independence", "run"),
+        ("independence", "run", "--json"),
         ("check", "run", "zoom >= 1", "--min-robustness", 0.5),
         ("report", "run", "--out", "tomography.html"),
     ):
