@@ -16,7 +16,7 @@ import numpy.typing as npt
 from fieldcheck import Pool, load
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
-from fieldcheck.accuracy.assessment.simulate import play, simulate
+from fieldcheck.accuracy.assessment.simulate import play, repetition
 from fieldcheck.accuracy.comparison.reuse import reuse
 from fieldcheck.accuracy.comparison.simulate import compare
 
@@ -153,7 +153,7 @@ def reused(pair: Sequence[Pool], repetitions: int) -> Iterator[list[str]]:
             more = reuse(labelled, pair[1], labels_unseen=True, seed=seed)
             plain.append(only.value - new.truth)
             topped.append(more.value - new.truth)
-            fresh.append(simulate(new, WAVES, budget=total, seed=seed + 1_000_000).value - new.truth)
+            fresh.append(repetition(new, WAVES, budget=total, seed=seed + 1_000_000).value - new.truth)
             covers.append(new.truth in more.interval)
         size = len(new.losses)
         random = [np.sqrt(spread / labels * (1 - labels / size)) for labels in (budget, total, total)]

@@ -22,11 +22,13 @@ from typing import Any
 import numpy as np
 
 from fieldcheck import bench
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.bench import Row
+from fieldcheck.sources import load
 
 HERE = Path(__file__).resolve().parent
 DESIGNS = ("srs", "css", "ssrs", "gbs", "sups", "rhc", "2ups", "deepest", "ces")
-WAVES = ("waves", "waves:objective=balanced", "waves:objective=expose")
+WAVES = ("waves", *(f"waves:objective={one}" for one in ("estimate", "balanced", "expose")))
 GROUPS = {
     **dict.fromkeys(("CN5_MNIST", "LN5_MNIST", "model_A", "model_B", "model_C"), "MNIST"),
     **dict.fromkeys(("CN12_CIFAR10", "VGG16_CIFAR10", "model_D", "model_E", "model_F"), "CIFAR10"),
@@ -51,8 +53,9 @@ def main() -> None:
     common: dict[str, Any] = {"subjects": subjects, "budgets": BUDGETS, "threshold": 0.5, "groups": groups}
     common["activations"] = activations
     ours = DESIGNS if activations else tuple(name for name in DESIGNS if name != "ces")
+    have = {name for path in subjects for name in derived.names(load(path))}
     plans = [
-        bench.Study(designs=designs, auxiliaries=auxiliaries, repetitions=repetitions, **common)
+        bench.Study(designs=designs, auxiliaries=known(auxiliaries, have), repetitions=repetitions, **common)
         for designs, auxiliaries, repetitions in (
             (ours, ("confidence", "dsa", "lsa", "vae", "sae"), given.repetitions),
             (WAVES, ("confidence", "confidence+dsa+lsa", "lsa+vae+sae"), min(given.repetitions, 300)),
@@ -75,6 +78,11 @@ def main() -> None:
 
 def pools(folder: Path) -> list[Path]:
     return [*folder.glob("*.csv"), *folder.glob("*.parquet")]
+
+
+def known(auxiliaries: tuple[str, ...], have: set[str]) -> tuple[str, ...]:
+    """Those that some subject has."""
+    return tuple(name for name in auxiliaries if set(name.split("+")) <= have)
 
 
 def narrowed(plan: bench.Study, names: list[str]) -> bench.Study | None:

@@ -8,7 +8,8 @@ All see the pool's confidence and nothing else; 1 - confidence is the loss that 
 - ppi++: prediction-powered inference on a simple random sample, by its authors' package (`ppi_py.ppi_mean_ci`).
 - glide ppi++, glide stratified, glide active: GLIDE's estimators of the same, the second with ten strata of equal size
   and proportional allocation, the third with its active sampler (chance in proportion to sqrt(p(1-p)), a tenth
-  uniform). GLIDE refuses samples without a failure: the estimate is the plain mean then, and there is no interval.
+  uniform). GLIDE refuses samples without a failure, and strata whose items all have the same confidence: the estimate
+  is the plain mean then, and there is no interval, which counts as not covering.
 - lure: active testing (Kossen et al., ICML 2021) with the LURE weights of Farquhar et al. (ICLR 2021); items one after
   the other without replacement, in proportion to the expected loss, a tenth uniform. It has no published interval.
 """

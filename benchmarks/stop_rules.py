@@ -24,7 +24,7 @@ from fieldcheck import sources
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names
 from fieldcheck.accuracy.assessment.simulate import play, run_until
-from fieldcheck.accuracy.assessment.stopping import RARE, HalfWidth, group_sequential
+from fieldcheck.accuracy.assessment.stopping import HalfWidth, group_sequential
 from fieldcheck.accuracy.designs import Srs, Waves
 from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.sample import Labelled
@@ -153,7 +153,7 @@ def measure(
     ends = tuple(np.cumsum(open_schedule(OPEN_FIRST, int(last))).tolist())
     limits = boundary(ends, frame.size)
     rows = [campaign(field, ends, limits, start=start, floor=floor, seed=seed) for seed in range(repetitions)]
-    return Pass(path.stem, frame.size, field.truth, believed < RARE, np.array(rows))
+    return Pass(path.stem, frame.size, field.truth, believed < 0.05, np.array(rows))
 
 
 def campaign(

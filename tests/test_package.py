@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import re
@@ -29,13 +30,23 @@ SUBPACKAGES = frozenset({"designs", "estimators", "predict", "tomography"})
 
 
 def test_all_is_what_is_public() -> None:
-    later = {name: getattr(fieldcheck, name) for name in fieldcheck._LATER}
+    loaded = {name: getattr(fieldcheck, name) for name in fieldcheck._HOME}
     public = {
         name
-        for name, value in {**vars(fieldcheck), **later}.items()
+        for name, value in {**vars(fieldcheck), **loaded}.items()
         if not name.startswith("_") and name != "annotations" and (name in SUBPACKAGES or not inspect.ismodule(value))
     }
-    assert set(fieldcheck.__all__) == public
+    assert set(fieldcheck.__all__) == public == set(fieldcheck._HOME)
+    with pytest.raises(AttributeError, match="'assess'"):
+        _ = fieldcheck.assess  # type: ignore[attr-defined]
+
+
+def test_type_checkers_see_what_is_loaded_later() -> None:
+    tree = ast.parse(Path(fieldcheck.__file__).read_text(encoding="utf-8"))
+    named = {
+        one.asname or one.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names
+    }
+    assert set(fieldcheck.__all__) <= named
 
 
 def test_all_is_sorted_and_of_a_size_to_remember() -> None:

@@ -220,7 +220,7 @@ def figures_2_4_5(run: Run) -> str:
     """RMSE and RMedSE with 200 labels: published / here."""
     rows = []
     for row in usual(run, rows_of(run)):
-        pairs = [f"{_published(run, row, key):.4f} / {row[key]:.4f}" for key in ("rmse", "rmedse")]
+        pairs = [f"{_published(run, row, key):.4f} / {row[key]:.4f}".replace("nan", "–") for key in ("rmse", "rmedse")]
         rows.append([row["subject"], row["auxiliary"], row["design"], *pairs])
     return table(["subject", "χ", "technique", "RMSE", "RMedSE"], rows)
 

@@ -21,7 +21,7 @@ import pytest
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import build_design
-from fieldcheck.accuracy.assessment.simulate import simulate
+from fieldcheck.accuracy.assessment.simulate import repetition
 from fieldcheck.bench import Result, Study, cells, run, split_specs
 from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.result import CellResult
@@ -90,7 +90,7 @@ def test_each_repetition_is_the_campaign_of_its_seed(plan):
     one = run(plan).cells[0]
     field = Field.of(load(plan.sources()[one.cell.subject]))
     seeds = plan.seeds()
-    outcomes = [simulate(field, build_design("srs"), budget=20, seed=seed) for seed in seeds]
+    outcomes = [repetition(field, build_design("srs"), budget=20, seed=seed) for seed in seeds]
     assert [outcome.value for outcome in outcomes] == one.values.tolist()
     assert len(set(seeds)) == len(seeds)
 
@@ -198,7 +198,7 @@ def test_killed_and_resumed_is_as_never_stopped(plan, tmp_path):
 def test_a_finished_journal_runs_nothing(plan, tmp_path, monkeypatch):
     journal = tmp_path / "journal.jsonl"
     whole = run(plan, resume=journal)
-    monkeypatch.setattr(cells, "simulate", None)
+    monkeypatch.setattr(cells, "repetition", None)
     again = run(plan, resume=journal)
     assert [one.as_record() for one in again.cells] == [one.as_record() for one in whole.cells]
 
@@ -256,7 +256,7 @@ def test_damage_inside_a_journal_is_named(plan, tmp_path):
 
 
 def test_budget_over_the_pool_is_refused_before_anything_runs(plan, monkeypatch):
-    monkeypatch.setattr(cells, "simulate", None)
+    monkeypatch.setattr(cells, "repetition", None)
     with pytest.raises(BenchError, match="401"):
         run(replace(plan, budgets=(20, 401)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -17,8 +18,10 @@ from fieldcheck.accuracy import designs
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.state import fold
 from fieldcheck.campaign.stores import SqliteStore, open_store
+from fieldcheck.campaign.verification import verify
 from fieldcheck.core.errors import BudgetError, CampaignError, DesignError, LabelError, StaleError, StoreError
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.requirement import Requirement
 
 from .crowd import Clock, animals, blank, houses, label_all, start, truth, work
 
@@ -34,7 +37,7 @@ def test_with_people_as_in_simulation(spec: str, tmp_path: Path) -> None:
     """To the last bit, for every technique: the same items, and the same estimate."""
     campaign = start(tmp_path, animals(), spec)
     label_all(campaign, animals())
-    assert numbers(campaign.estimate()) == numbers(fc.assess(animals(), spec, budget=60, seed=5))
+    assert numbers(campaign.estimate()) == numbers(fc.simulate(animals(), spec, budget=60, seed=5))
     assert campaign.progress().complete
 
 
@@ -42,7 +45,7 @@ def test_with_people_as_in_simulation(spec: str, tmp_path: Path) -> None:
 def test_numbers_too(spec: str, tmp_path: Path) -> None:
     campaign = start(tmp_path, houses(), spec)
     label_all(campaign, houses())
-    assert numbers(campaign.estimate()) == numbers(fc.assess(houses(), spec, budget=60, seed=5))
+    assert numbers(campaign.estimate()) == numbers(fc.simulate(houses(), spec, budget=60, seed=5))
     assert campaign.progress().failures == campaign.estimate().failures == len(campaign.failures()) > 0
 
 
@@ -50,7 +53,7 @@ def test_activations(tmp_path: Path) -> None:
     matrix = np.random.default_rng(1).random((300, 8))
     campaign = start(tmp_path, animals(), "ces", activations=matrix)
     label_all(campaign, animals())
-    simulated = fc.assess(animals(), "ces", budget=60, seed=5, activations=matrix)
+    simulated = fc.simulate(animals(), "ces", budget=60, seed=5, activations=matrix)
     assert numbers(campaign.estimate()) == numbers(simulated)
 
 
@@ -58,7 +61,7 @@ def test_activations(tmp_path: Path) -> None:
 def test_the_objective_is_a_parameter_of_waves(objective: str, tmp_path: Path) -> None:
     campaign = start(tmp_path, animals(), objective=objective)
     label_all(campaign, animals())
-    simulated = fc.assess(animals(), f"waves:objective={objective}", budget=60, seed=5)
+    simulated = fc.simulate(animals(), f"waves:objective={objective}", budget=60, seed=5)
     assert numbers(campaign.estimate()) == numbers(simulated)
     assert campaign.settings.objective == objective
 
@@ -74,7 +77,7 @@ def test_many_people_find_the_same(tmp_path: Path) -> None:
             break
         for by, item in given:
             campaign.tell(item, truth(animals(), item), by=by)
-    assert numbers(campaign.estimate()) == numbers(fc.assess(animals(), "waves", budget=60, seed=5))
+    assert numbers(campaign.estimate()) == numbers(fc.simulate(animals(), "waves", budget=60, seed=5))
     assert sum(campaign.progress().annotators.values()) == 60
 
 
@@ -88,7 +91,7 @@ def test_it_goes_on_after_every_single_label(tmp_path: Path) -> None:
                 break
             campaign.tell(given[0], truth(animals(), given[0]), by="Ann")
     with Campaign.open(tmp_path / "campaign.db", pool=blank(animals())) as campaign:
-        assert numbers(campaign.estimate()) == numbers(fc.assess(animals(), "waves", budget=25, seed=5))
+        assert numbers(campaign.estimate()) == numbers(fc.simulate(animals(), "waves", budget=25, seed=5))
 
 
 def test_elsewhere_it_is_the_same(tmp_path: Path) -> None:
@@ -142,7 +145,7 @@ def test_a_correction_does_not_change_what_was_drawn(tmp_path: Path) -> None:
     assert list(corrected.state.items)[: len(drawn)] == drawn
     items = animals().position_of(list(corrected.state.items))
     assert corrected.estimate().failures == int(np.asarray(animals().failed)[items].sum())
-    assert corrected.estimate().value != fc.assess(animals(), "waves", budget=60, seed=5).value
+    assert corrected.estimate().value != fc.simulate(animals(), "waves", budget=60, seed=5).value
     with Campaign.open(corrected.place, pool=blank(animals())) as again:
         assert again.state == corrected.state
         assert again.estimate() == corrected.estimate()
@@ -512,3 +515,72 @@ def test_it_is_opened_from_where_its_state_was_kept(tmp_path: Path, monkeypatch:
     read.clear()
     with Campaign.open(place, pool=blank(animals())) as third:
         assert (third.state, min(read)) == (state, 0)
+
+
+@pytest.mark.parametrize("spec", ["waves", "srs", "waves:objective=protected"])
+def test_an_extended_campaign_goes_on_from_what_it_drew(spec: str, tmp_path: Path) -> None:
+    """It draws as a simulation does whose budget was extended, and both halves of its history are replayed."""
+    campaign = start(tmp_path, animals(), spec)
+    label_all(campaign, animals())
+    before = list(campaign.state.items)
+    campaign.extend("+25", by="ann")
+    assert not campaign.progress().complete
+    label_all(campaign, animals())
+    assert list(campaign.state.items)[:60] == before
+    assert campaign.progress().complete
+    assert campaign.settings.budgets == (60, 85)
+    name, _, rest = spec.partition(":")
+    again = fc.simulate(animals(), f"{name}:{rest},earlier=60" if rest else f"{name}:earlier=60", budget=85, seed=5)
+    assert numbers(campaign.estimate()) == numbers(again)
+    assert not [one for one in verify(tmp_path / "campaign.db", pool=blank(animals())).findings if one.holds is False]
+    with Campaign.open(tmp_path / "campaign.db", pool=blank(animals())) as opened:
+        assert numbers(opened.estimate()) == numbers(campaign.estimate())
+        assert list(opened.state.items) == list(campaign.state.items)
+
+
+def test_a_decision_of_an_earlier_look_stands(tmp_path: Path) -> None:
+    campaign = start(tmp_path, animals())
+    wanted = Requirement("accuracy", 0.6)
+    assert campaign.view.check(wanted).preliminary
+    label_all(campaign, animals())
+    first = campaign.view.check(wanted)
+    assert (first.word, first.preliminary) == ("passed", False)
+    campaign.extend(85)
+    assert campaign.view.check(wanted) == first
+    hard = Requirement("accuracy", campaign.estimate().value)
+    assert campaign.view.check(hard).preliminary
+    label_all(campaign, animals())
+    assert campaign.view.check(wanted).look == first.look
+    second = campaign.view.check(hard).look
+    assert second is not None
+    assert (second.extensions, second.labels, second.error) == (1, 85, pytest.approx(0.008))
+
+
+def test_an_open_ended_campaign_gets_a_budget(tmp_path: Path) -> None:
+    campaign = start(tmp_path, animals(), budget=None)
+    for item in itertools.islice(work(campaign), 45):
+        campaign.tell(item, truth(animals(), item), by="Ann")
+    drawn = list(campaign.state.items)
+    campaign.extend(70)
+    label_all(campaign, animals())
+    assert list(campaign.state.items)[: len(drawn)] == drawn
+    assert len(campaign.state.items) == 70
+    assert campaign.progress().complete
+
+
+@pytest.mark.parametrize("budget", ["+0", 60, 59, "much", 301, "-5"])
+def test_budgets_that_add_nothing_are_refused(budget: int | str, tmp_path: Path) -> None:
+    with pytest.raises(BudgetError):
+        start(tmp_path, animals()).extend(budget)
+
+
+@pytest.mark.parametrize("spec", ["ssrs", "rhc", "css:auxiliary=confidence"])
+def test_designs_laid_out_for_one_budget_are_not_extended(spec: str, tmp_path: Path) -> None:
+    with pytest.raises(DesignError, match="cannot go on"):
+        start(tmp_path, animals(), spec).extend("+5")
+
+
+def test_an_extension_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
+    campaign = start(tmp_path, animals())
+    assert campaign.extend("+5", key="k1") == campaign.extend("+5", key="k1")
+    assert campaign.settings.budgets == (60, 65)

@@ -49,7 +49,7 @@ def test_classes_and_outcomes_may_be_mixed(tmp_path: Path) -> None:
         true = truth(animals(), item)
         right = true == prediction(animals(), item)
         campaign.tell(item, true if number % 2 else "right" if right else "wrong", by="Ann")
-    simulated = fc.assess(animals(), "waves", budget=60, seed=5)
+    simulated = fc.simulate(animals(), "waves", budget=60, seed=5)
     found = campaign.estimate()
     assert (found.value, found.interval, found.warnings) == (simulated.value, simulated.interval, simulated.warnings)
     assert len(campaign.failures()) == simulated.failures

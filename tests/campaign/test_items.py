@@ -12,7 +12,7 @@ from PIL import Image
 
 from fieldcheck.accuracy.auxiliary import registry
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.items import Content, content_of, inside, shades, upright
+from fieldcheck.campaign.items import Content, blind, content_of, inside, shades, upright
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.inputs.images import MEDIA, SUFFIXES
@@ -159,3 +159,51 @@ def test_pictures() -> None:
     assert shades(np.array([np.nan, -1.0, 300.0, 51.0]), 255.0).tolist() == [0, 0, 255, 51]
     content = Content("image", "a", pixels=np.zeros((1, 1, 4), dtype=np.uint8))
     assert content.read().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+class TestSecondTable:
+    """What people should see stands in another file, and is found by id."""
+
+    def test_by_id_whatever_the_order(self, tmp_path: Path) -> None:
+        (tmp_path / "test.csv").write_text("key;text;city;prediction;gold\nc;third;Graz;x;x\na;first;Oslo;y;y\n")
+        content = content_of(tmp_path / "test.csv", pool(stars=[5, 4, 3]), 0)
+        assert (content.kind, content.text) == ("text", "first")
+        assert content.pairs == (("city", "Oslo"), ("stars", "5"))
+        assert content_of(tmp_path / "test.csv", pool(stars=[5, 4, 3]), 1).pairs == (("stars", "4"),)
+
+    def test_by_number_where_neither_has_ids(self, tmp_path: Path) -> None:
+        (tmp_path / "pairs.csv").write_text("text\nfirst\nsecond\nthird\n")
+        numbered = from_arrays(y_pred=["x", "y", "x"])
+        assert content_of(tmp_path / "pairs.csv", numbered, 2).text == "third"
+
+    def test_one_that_shows_nothing_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "other.csv").write_text("id,text\n7,first\n8,second\n")
+        with pytest.raises(InputsError, match="show nothing"):
+            content_of(tmp_path / "other.csv", pool(), 0)
+
+
+class TestBlind:
+    """People are not asked about what they cannot see."""
+
+    def test_a_picture_that_is_named_and_not_there(self, folder: Path) -> None:
+        items = pool(["a.png", "b.png", "c.png"])
+        assert blind(folder, items, [0]) == ""
+        assert "'b.png' is not found in" in blind(folder, items, [0, 1, 2])
+        assert "beside the pool" in blind("", items, [0])
+
+    def test_a_folder_of_something_else(self, folder: Path) -> None:
+        assert "no file in" in blind(folder, pool(["1", "2", "3"]), [0, 1])
+        assert "is not found" in blind(folder / "nowhere", pool(), [0])
+
+    def test_texts_and_rows_need_nothing(self) -> None:
+        assert blind("", pool(city=["a", "b", "c"]), [0, 1]) == ""
+
+
+def test_what_stands_beside_a_text_is_shown_too() -> None:
+    content = content_of("", pool(review=["good", "", ""], stars=[1, 2, 3], Score=[0.1, 0.2, 0.3], truth=["x"] * 3), 0)
+    assert (content.text, content.pairs) == ("good", (("stars", "1"),))
+
+
+def test_a_column_of_right_answers_is_not_shown() -> None:
+    content = content_of("", pool(gold_label=["x", "y", "x"], category=["toys", "food", "toys"]), 0)
+    assert content.pairs == (("category", "toys"),)

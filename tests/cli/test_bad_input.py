@@ -29,7 +29,7 @@ def check_refused(done: Done, *words: str) -> None:
     [
         ("simulate nowhere.csv", "nowhere.csv"),
         ("simulate .", "folder"),
-        ("simulate tea.txt", "suffix"),
+        ("simulate tea.docx", "suffix"),
         ("simulate empty.csv", "empty"),
         ("simulate header.csv", "no row"),
         ("simulate tea.csv --design sssrs", "ssrs"),
@@ -96,7 +96,7 @@ def check_refused(done: Done, *words: str) -> None:
 )
 def test_bad_words_are_refused(run: Run, tmp_path: Path, words: str, said: str) -> None:
     (tmp_path / "empty.csv").touch()
-    (tmp_path / "tea.txt").write_text("id\n1\n")
+    (tmp_path / "tea.docx").write_text("id\n1\n")
     (tmp_path / "header.csv").write_text("id,prediction\n")
     write(tmp_path / "untrue.csv", ["id", "prediction", "confidence"], ([n, "a", 0.5] for n in range(20)))
     np.save(tmp_path / "short.npy", np.zeros((3, 4)))

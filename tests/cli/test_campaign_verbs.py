@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 import sqlite3
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -65,7 +66,8 @@ def test_numbers_too(run: Run, price: Path) -> None:
     asked = (price, "--auxiliary", "spread", "--budget", BUDGET, "--seed", 5, "--json")
     estimated, simulated = run("estimate", "c.db", "--json").json, run("simulate", *asked).json
     assert {key: estimated[key] for key in SAME} == {key: simulated[key] for key in SAME}
-    rmse = run("estimate", "c.db", "--metric", "rmse", "--json").json["interval"]
+    found = run("estimate", "c.db", "--metric", "rmse", "--level", 0.96, "--json").json
+    rmse = next(one for one in (found["interval"], found["beside"]) if one["basis"] == "protected")
     for bound, code in ((rmse["high"] * 1.001, 0), (rmse["low"] * 0.999, 1), ((rmse["low"] + rmse["high"]) / 2, 2)):
         assert run("check", "c.db", "--max-rmse", bound).code == code
     assert run("check", "c.db", "--min-accuracy", 0.9).code == 3
@@ -218,7 +220,8 @@ def test_failures_are_listed_and_no_cell_is_a_formula(run: Run, labelled: Path) 
 
 
 def test_check_passes_fails_and_leaves_open(run: Run, labelled: Path) -> None:
-    interval = run("estimate", "c.db", "--json").json["interval"]
+    with Campaign.open("c.db") as campaign:
+        interval = asdict(campaign.estimate(level=0.96).protected)
     bounds = {0: interval["low"] - 0.001, 1: interval["high"] + 0.001, 2: (interval["low"] + interval["high"]) / 2}
     elements = {0: "system-out", 1: "failure", 2: "skipped"}
     for code, bound in bounds.items():
@@ -228,32 +231,45 @@ def test_check_passes_fails_and_leaves_open(run: Run, labelled: Path) -> None:
         (case,) = Xml.parse("j.xml").getroot().iter("testcase")  # noqa: S314 -- our own
         assert [child.tag for child in case] == [elements[code]]
     assert done.json["checks"][0]["more_labels"] > 0
-    assert run("check", "c.db", "--min-accuracy", bounds[0], "--protected").code in (0, 2)
-    assert run("check", "c.db", "--min-accuracy", 0.01, "--sequential").code == 0
-    assert run("check", "c.db", "--min-accuracy", 0.999, "--sequential").code == 1
+    assert run("check", "c.db", "--min-accuracy", bounds[2], "--undecided-exit", 0).code == 0
 
 
 def test_check_before_the_labels_is_undecided(run: Run, tea: Path) -> None:
     start(run, tea)
     done = run("check", "c.db", "--min-accuracy", 0.9)
     assert done.code == 2
-    assert done.out.startswith("UNDECIDED")
+    assert done.out.startswith("PRELIMINARY")
+
+
+def test_a_budget_that_is_spent_can_be_extended(run: Run, labelled: Path) -> None:
+    """Each extension is a further look, at a smaller error; before its labels are there it is preliminary."""
+    middle = run("estimate", "c.db", "--json").json["value"]
+    first = run("check", "c.db", "--min-accuracy", middle, "--json").json["checks"][0]["look"]
+    assert (first["number"], first["error"], first["preliminary"]) == (1, pytest.approx(0.04), False)
+    budget = first["labels"]
+    done = run("extend", "c.db", "--budget", "+5", "--json").json
+    assert done == {"budget": budget + 5, "extensions": 1, "to_label": 5}
+    assert run("extend", "c.db", "--budget", budget).code == 2
+    checked = run("check", "c.db", "--min-accuracy", middle, "--json")
+    look = checked.json["checks"][0]["look"]
+    assert (checked.code, look["number"], look["error"]) == (2, 2, pytest.approx(0.008))
+    assert (look["labels"], look["labels_there"], look["preliminary"]) == (budget + 5, budget, True)
+
+
+def test_a_sheet_can_be_extended(run: Run, tea: Path) -> None:
+    run("sample", tea, "--budget", 30, "--out", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea))
+    run("sample", tea, "--out", "sheet.csv", "--continue")
+    fill(Path("sheet.csv"), truth_of(tea))
+    done = run("extend", "sheet.csv", "--budget", 40)
+    assert "--continue" in done.out
+    assert "10 items to label" in run("sample", tea, "--out", "sheet.csv", "--continue").out
 
 
 def test_check_reads_sheets_too(run: Run, tea: Path) -> None:
     run("sample", tea, "--budget", 30, "--out", "sheet.csv")
     fill(Path("sheet.csv"), truth_of(tea))
     assert run("check", "sheet.csv", "--min-accuracy", 0.01).code == 0
-    assert run("check", "sheet.csv", "--min-accuracy", 0.999, "--sequential").code == 1
-
-
-def test_draws_with_replacement_cannot_be_checked_again_and_again(run: Run, tea: Path) -> None:
-    run("sample", tea, "--design", "srs:replace=yes", "--budget", 30, "--out", "sheet.csv")
-    fill(Path("sheet.csv"), truth_of(tea))
-    assert run("check", "sheet.csv", "--min-accuracy", 0.01).code == 0
-    done = run("check", "sheet.csv", "--min-accuracy", 0.01, "--sequential")
-    assert (done.code, done.out) == (3, "")
-    assert "srs without replacement" in done.err
 
 
 def test_a_check_that_cannot_be_done_is_an_error_in_junit(run: Run, tmp_path: Path) -> None:
@@ -271,7 +287,6 @@ def test_a_check_that_cannot_be_done_is_an_error_in_junit(run: Run, tmp_path: Pa
         (),
         ("--min-accuracy", 95),
         ("--max-rmse", 0),
-        ("--min-accuracy", 0.9, "--sequential", "--protected"),
         ("--min-acuracy", 0.9),
         ("--min-accuracy", "much"),
         ("c.db", "--min-accuracy", 0.9),
@@ -440,3 +455,25 @@ def test_verify_says_what_does_not_hold_and_what_it_cannot_tell(run: Run, labell
     assert "event 5 is damaged" in damaged.json["checks"][0]["words"]
     labelled.unlink()
     assert run("verify", "c.db").code == 1  # damage is found without the pool
+
+
+def test_instructions_and_descriptions_of_classes(run: Run, tea: Path) -> None:
+    Path("how.md").write_text("# How\n\nSniff first.", encoding="utf-8")
+    Path("classes.csv").write_text('name,description\ncoffee,"brown, bitter"\n', encoding="utf-8")
+    given = ("--instructions", "how.md", "--class-descriptions", "classes.csv")
+    refused = start(run, tea, *given)
+    assert refused.code == 2
+    assert "a description of 'coffee'" in refused.err
+    assert "--new-class 'coffee'" in refused.err
+    assert start(run, tea, *given, "--new-class", "coffee").code == 0
+    with Campaign.open("c.db") as campaign:
+        assert campaign.settings.instructions.endswith("Sniff first.")
+        assert campaign.settings.descriptions == {"coffee": "brown, bitter"}
+
+
+@pytest.mark.parametrize("text", ["coffee", "coffee,", "a,b,c"])
+def test_a_table_of_descriptions_that_is_none(run: Run, tea: Path, text: str) -> None:
+    Path("classes.csv").write_text(text, encoding="utf-8")
+    refused = start(run, tea, "--class-descriptions", "classes.csv")
+    assert (refused.code, "two columns: name, description" in refused.err) == (2, True)
+    assert not Path("c.db").exists()

@@ -6,7 +6,7 @@ Every verb must be tried here, or be named among those that show nothing of othe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as Xml
@@ -14,7 +14,7 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 import pytest
 
-from fieldcheck.cli.app import app
+from fieldcheck.cli.app import VERBS
 from fieldcheck.cli.tomography import tomography
 from fieldcheck.core.words import visible
 
@@ -31,14 +31,17 @@ RUN = "\"'></script></style></title></textarea><fc-evil onfcevil=1>{{7*7}}"
 """What pages would run, if it ever became a part of them."""
 
 
-EVIL = f"{OBEYED}{RUN}"
+FORGED = "\nfieldcheck: all is well"
+"""A line end, so that what comes after it would look like a line of ours."""
+
+
+EVIL = f"{OBEYED}{FORGED}{RUN}"
 
 
 SHOW_NOTHING = {
-    *("demo", "designs", "recommend", "label", "predict"),
-    *("tomography init", "tomography list", "tomography run", "tomography bench"),
+    *("demo", "designs", "tomography init", "tomography list"),
 }
-"""Verbs that show data of their own, or that need a model or a browser; pages are tried in tests/web."""
+"""Verbs that show data of their own."""
 
 
 def pool(path: Path, *, shift: int = 0) -> Path:
@@ -50,6 +53,15 @@ def pool(path: Path, *, shift: int = 0) -> Path:
     return write(path, ["id", "prediction", "confidence", "target", f"{EVIL}part"], rows)
 
 
+def evil_results() -> Path:
+    """Results of a comparison whose subject has a name of the enemy."""
+    found = json.loads(Path("measured.json").read_text())
+    for row in found["rows"]:
+        row["subject"] = EVIL
+    Path("measured.json").write_text(json.dumps(found))
+    return Path("measured.json")
+
+
 def label_all(sheet: str, truth: dict[str, str]) -> None:
     rows = read(Path(sheet))
     for row in rows:
@@ -57,10 +69,31 @@ def label_all(sheet: str, truth: dict[str, str]) -> None:
     rewrite(Path(sheet), rows)
 
 
-def session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
+Step = tuple[tuple[object, ...], Done]
+
+
+def models_and_people(do: Callable[..., Step], file: Path) -> Iterator[Step]:
+    """Verbs that need a model, a server or results of others, as far as they get without."""
+    yield do("predict", "none", file, "--auxiliary", "margin", "--out", "again.csv", code=2)
+    yield do("predict", "none", file, "--out", "again.csv")
+    yield do("predict", f"{EVIL}.onnx", file, "--out", "again.csv", code=2)
+    yield do("predict", "none", file, "--auxiliary", EVIL, "--out", "again.csv", code=2)
+    yield do("inspect", file)
+    yield do("inspect", file, "--json")
+    yield do("extend", "c.db", "--budget", EVIL, code=2)
+    yield do("label", "c.db", "--revoke", EVIL, code=2)
+    yield do("label", "c.db", "--invite", EVIL, code=2)
+    yield do("label", f"{EVIL}.db", code=2)
+    yield do("recommend", "--subject", EVIL, code=2)
+    results = evil_results()
+    yield do("recommend", "--results", results, "--task", "classification")
+    yield do("recommend", "--results", results, "--task", "classification", "--json")
+
+
+def session(run: Run) -> Iterator[Step]:
     """Every verb on pools of the enemy, with what it said."""
 
-    def do(*words: object, code: int = 0) -> tuple[tuple[object, ...], Done]:
+    def do(*words: object, code: int = 0) -> Step:
         done = run(*words)
         assert done.code == code, (words, done)
         return words, done
@@ -80,6 +113,7 @@ def session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
     yield do("plan", file, "--budget", 20, "--html", "plan.html")
     yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs,ssrs", "--html", "bench.html")
     yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs", "--json", "-")
+    do("bench", file, "--budget", 20, "--repetitions", 3, "--design", "srs,ssrs", "--json", "measured.json")
     yield do("sample", file, "--out", "sheet.csv", "--budget", 20)
     yield do("estimate", "sheet.csv", code=2)
     label_all("sheet.csv", truth)
@@ -107,23 +141,36 @@ def session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
     yield do("check", "c.db", "--min-accuracy", 0.5, "--junit", "junit.xml")
     yield do("failures", "c.db", "--out", "failures.csv")
     yield do("report", "c.db", "--out", "report.html", "--by", part)
+    yield from models_and_people(do, file)
     yield do("backup", "c.db", "--out", "copy.db")
     yield do("verify", "copy.db")
     yield from tomography_session(run)
 
 
-def tomography_session(run: Run) -> Iterator[tuple[tuple[object, ...], Done]]:
+def tomography_session(run: Run) -> Iterator[Step]:
     """A recorded truth whose words are the enemy's."""
     tests = np.stack(np.unravel_index(np.arange(12), (4, 3)), axis=1)
     held = np.random.default_rng(1).random((12, 40)) < 0.8
     np.savez("truth.npz", tests=tests, correct=held, perturbations=np.array(["zoom", "blur"]))
     Path("space.toml").write_text('surrogate = "logistic"\n[truth]\nfile = "truth.npz"\n[plan]\nkind = "full"\n')
     assert run("tomography", "run", "space.toml", "--out", "run").code == 0
+    np.savez(
+        "evil.npz", tests=tests, correct=held, perturbations=np.array([EVIL, "blur"]), inputs=np.array([EVIL] * 40)
+    )
+    Path("evil_space.toml").write_text('[truth]\nfile = "evil.npz"\n[plan]\nkind = "full"\n')
+    Path("worse.toml").write_text(
+        f'surrogate = {json.dumps(EVIL)}\n{json.dumps(EVIL)} = 1\n[truth]\nfile = "truth.npz"\n'
+    )
     head = json.loads(Path("run/run.json").read_text())
     head["space"][0]["words"] = {EVIL: [1, 2]}
     Path("run/run.json").write_text(json.dumps(head))
     Path("evil.toml").write_text(f"{json.dumps(EVIL)} = [1, 2]\n")
     for words in (
+        ("run", "evil_space.toml", "--out", "evil_run"),
+        ("run", "worse.toml", "--out", "worse_run"),
+        ("run", "space.toml", "--out", f"{EVIL}/run"),
+        ("bench", "evil.npz", "--budget", "0.5", "--repetitions", 1, "--plan", "uniform", "--surrogate", "logistic"),
+        ("bench", f"{EVIL}.npz"),
         ("query", "run", "zoom >= 1"),
         ("query", "run", f"zoom = {EVIL}"),
         ("query", "run", "zoom >= 1", "--profile", "evil.toml"),
@@ -164,6 +211,8 @@ def test_nothing_of_an_enemy_is_obeyed(run: Run, terminal: bool, monkeypatch: py
         for text in (*(() if is_file else (done.out,)), done.err):
             assert not any(piece in text for piece in OBEYED_PIECES), (words, text)
             assert terminal or text == visible(text), (words, text)
+            # A CSV file has its line ends between quotes, wherever it is shown.
+            assert "--json" in words or words[0] == "failures" or FORGED not in text, (words, text)
         if "--json" in words and done.code == 0:
             assert json.loads(done.out)
     found = pages()
@@ -171,7 +220,5 @@ def test_nothing_of_an_enemy_is_obeyed(run: Run, terminal: bool, monkeypatch: py
     for name, page in found.items():
         assert not {name for name in Elements(page).names if "evil" in name}, name
     Xml.parse("junit.xml")  # noqa: S314 -- our own file
-    verbs = {f"tomography {one.name}" for one in tomography.registered_commands} | {
-        str(one.name) for one in app.registered_commands
-    }
+    verbs = {f"tomography {one.name}" for one in tomography.registered_commands} | set(VERBS) - {"tomography"}
     assert verbs - tried == SHOW_NOTHING

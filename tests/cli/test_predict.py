@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import warnings
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.sources import load
 
 from .sheets import Run
@@ -152,3 +154,91 @@ def test_auxiliary_needs_the_truth(run: Run, digits: Path) -> None:
     done = run("auxiliary", "pool.csv")
     assert done.code == 2
     assert "truth" in done.err
+
+
+def folders(digits: Path, *, colour: bool) -> None:
+    """The field as files in class folders."""
+    with np.load(digits / "field.npz") as data:
+        for at, (image, label) in enumerate(zip(data["images"], data["labels"], strict=True)):
+            place = digits / "field" / ("dark", "grey", "light")[label] / f"{at}.png"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(np.stack([image] * 3, axis=2) if colour else image).save(place)
+
+
+def test_pictures_in_colour_for_a_grey_model(run: Run, digits: Path) -> None:
+    folders(digits, colour=True)
+    done = run("predict", "net.onnx", "field", "--out", "pool.csv")
+    assert done.code == 0, done.err
+    assert "--colour grey" in done.err
+    same = run("predict", "net.onnx", "field", "--out", "same.csv", "--colour", "gray")
+    assert same.code == 0, same.err
+    assert (digits / "pool.csv").read_text() == (digits / "same.csv").read_text()
+    refused = run("predict", "net.onnx", "field", "--out", "no.csv", "--colour", "rgb")
+    assert refused.code == 2
+
+
+def test_class_folders_become_the_truth_where_asked(run: Run, digits: Path) -> None:
+    folders(digits, colour=False)
+    plain = run("predict", "net.onnx", "field", "--out", "pool.csv")
+    assert "--truth writes it" in plain.err
+    assert not load(digits / "pool.csv").truth_known
+    done = run("predict", "net.onnx", "field", "--truth", "folder", "--out", "pool.csv")
+    assert done.code == 0, done.err
+    assert load(digits / "pool.csv").truth_known
+    assert load(digits / "pool.csv").classes == ("dark", "grey", "light")
+    advice = next(line for line in done.out.splitlines() if line.startswith("next: "))
+    assert run(*shlex.split(advice)[2:], "--budget", "20").code == 0
+    assert run("predict", "net.onnx", "field.npz", "--truth", "labels", "--out", "named.csv").code == 0
+    assert load(digits / "named.csv").truth_known
+
+
+def test_the_printed_start_shows_what_was_predicted_on(run: Run, digits: Path) -> None:
+    folders(digits, colour=False)
+    done = run("predict", "net.onnx", "field", "--out", "pool.csv")
+    advice = next(line for line in done.out.splitlines() if line.startswith("next: "))
+    started = run(*shlex.split(advice)[2:])
+    assert started.code == 0, started.err
+    with Campaign.open(digits / "pool.db") as campaign:
+        assert {campaign.view.content(at).kind for at in range(10)} == {"image"}
+    refused = run("start", "pool.csv", "--campaign", "blind.db")
+    assert refused.code == 2
+    assert "label blind" in refused.err
+    assert not (digits / "blind.db").exists()
+    (digits / "field").rename(digits / "moved")
+    refused = run("label", "pool.db", "--no-browser")
+    assert refused.code == 2
+    assert "label blind" in refused.err
+
+
+@pytest.mark.parametrize(
+    "names", ["dark\ngrey\nlight\n", '["dark", "grey", "light"]', "{0: 'dark', 1: 'grey', 2: 'light'}"]
+)
+def test_class_names_from_a_file_or_from_the_model(run: Run, digits: Path, names: str) -> None:
+    import onnx
+
+    (digits / "names.txt").write_text(names)
+    done = run("predict", "net.onnx", "field.npz", "--classes", "names.txt", "--out", "pool.csv")
+    assert done.code == 0, done.err
+    assert load(digits / "pool.csv").classes == ("dark", "grey", "light")
+    model = onnx.load(digits / "net.onnx")
+    entry = model.metadata_props.add()
+    entry.key, entry.value = "names", names
+    onnx.save(model, digits / "named.onnx")
+    assert run("predict", "named.onnx", "field.npz", "--out", "own.csv").code == 0
+    assert load(digits / "own.csv").classes == ("dark", "grey", "light")
+
+
+def test_texts_are_kept_for_whoever_labels(run: Run, digits: Path) -> None:
+    (digits / "grader.py").write_text(
+        "import numpy as np\n\n\ndef model(texts):\n"
+        "    p = np.array([0.9 if 'good' in text else 0.2 for text in texts])\n"
+        "    return np.column_stack([1 - p, p])\n"
+    )
+    rows = "\n".join(f"r{at},{'good' if at % 3 else 'bad'} number {at}" for at in range(40))
+    (digits / "reviews.csv").write_text(f"id,text\n{rows}\n")
+    done = run("predict", "grader:model", "reviews.csv", "--trust", "--out", "pool.csv")
+    assert done.code == 0, done.err
+    advice = next(line for line in done.out.splitlines() if line.startswith("next: "))
+    assert run(*shlex.split(advice)[2:]).code == 0
+    with Campaign.open(digits / "pool.db") as campaign:
+        assert campaign.view.content(1).text == "good number 1"

@@ -1,4 +1,4 @@
-"""``fieldcheck assess`` with a stop rule."""
+"""``fieldcheck simulate`` with a stop rule."""
 
 from __future__ import annotations
 
@@ -59,7 +59,6 @@ def test_regression_has_a_half_width(run: Run, price: Path) -> None:
         ("--certify", "0.9", "--max-labels", "999"),
         ("--certify", "0.9", "-d", "gbs"),
         ("--max-labels", "50"),
-        ("--formal",),
     ],
 )
 def test_what_does_not_go_together_is_refused_in_plain_words(run: Run, tea: Path, words: tuple[str, ...]) -> None:

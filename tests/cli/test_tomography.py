@@ -383,3 +383,22 @@ def test_wrong_queries_and_folders_are_refused(measured: Path, run: Run, tmp_pat
     assert both.code == 2
     assert run("tomography", "check", measured, "all", "--min-robustness", 90).code == 3
     assert run("tomography", "check", tmp_path / "nothing", "all", "--min-robustness", 0.9).code == 3
+
+
+def test_what_is_advised_for_a_damaged_part_works_as_it_is_pasted(run: Run) -> None:
+    tests = np.stack(np.unravel_index(np.arange(12), (4, 3)), axis=1)
+    held = np.random.default_rng(1).random((12, 40)) < 0.8
+    np.savez("truth.npz", tests=tests, correct=held, perturbations=np.array(["zoom", "blur"]))
+    Path("space.toml").write_text('surrogate = "logistic"\n[truth]\nfile = "truth.npz"\n[plan]\nkind = "full"\n')
+    words = ("tomography", "run", "space.toml", "--out", "my run")
+    assert run(*words).code == 0
+    before = run("tomography", "query", "my run", "order <= 1").out
+    part = Path("my run/outcomes/000000.npz")
+    part.write_bytes(part.read_bytes()[:100])
+    told = run("tomography", "query", "my run", "order <= 1")
+    assert told.code == 2
+    command = told.err.partition("try:  ")[2].partition(", then")[0]
+    subprocess.run(command, shell=True, check=True)  # noqa: S602 -- as a person pastes it
+    assert not part.exists()
+    assert run(*words, "--resume").code == 0
+    assert run("tomography", "query", "my run", "order <= 1").out == before

@@ -18,9 +18,7 @@ from fieldcheck.numerics.intervals.protected import MeanEvidence, protected, pro
 
 def found(*, least: float = 0.01, **changes: float) -> MeanEvidence:
     """Four failures in 100 labels of 5,000 items, all drawn equally often."""
-    usual = MeanEvidence(
-        0.02, 1e-4, 1.2e-4, np.full(5000, least), typical=0.04, failures=4, labels=100, population=5000
-    )
+    usual = MeanEvidence(0.02, 1e-4, 1.2e-4, np.full(5000, least), 0.04, 0.03, failures=4, labels=100, population=5000)
     usual = replace(usual, **changes)  # type: ignore[arg-type]
     return replace(usual, least=np.full(usual.population, least))
 
@@ -39,7 +37,8 @@ def test_bounds_by_hand() -> None:
     assert low == pytest.approx(quantile(0.025, 0.02, f * 1.2e-4 + typical**2), rel=1e-8)
     narrow_low, narrow_high = trusting(found(), level=0.95)
     assert narrow_low == low
-    assert narrow_high == pytest.approx(quantile(0.975, 0.02 + typical, f * 1.2e-4 + typical**2), rel=1e-8)
+    unseen = 0.75 / (5000 * 0.03)
+    assert narrow_high == pytest.approx(quantile(0.975, 0.02 + unseen, f * 1.2e-4 + unseen**2), rel=1e-8)
 
 
 def test_strict_allows_for_a_whole_failure() -> None:
@@ -72,7 +71,9 @@ def test_no_failure_in_equal_draws(labels: int) -> None:
     """Narrower than the exact interval; with a whole failure allowed for, that of a Poisson number: ln 40 over n."""
     size = 100_000
     rate = -math.log1p(-labels / size)
-    none = found(value=0, seen=0, foreseen=0, least=rate, typical=rate, failures=0, labels=labels, population=size)
+    none = found(
+        value=0, seen=0, foreseen=0, least=rate, typical=rate, unseen=rate, failures=0, labels=labels, population=size
+    )
     low, high = protected(none, level=0.95)
     assert low == 0
     assert high < hypergeometric(0, labels, size, level=0.95)[1]
@@ -96,7 +97,7 @@ def test_more_variance_than_a_rate_can_have() -> None:
 
 
 def test_every_item_labelled() -> None:
-    done = found(value=0.04, seen=0, foreseen=0, least=math.inf, typical=math.inf, population=100)
+    done = found(value=0.04, seen=0, foreseen=0, least=math.inf, typical=math.inf, unseen=math.inf, population=100)
     assert protected(done, level=0.95) == (0.04, 0.04) == trusting(done, level=0.95)
 
 
@@ -113,7 +114,15 @@ def test_bounds_are_possible_and_hold_the_estimate(
 ) -> None:
     failures = round(100 * value)
     value = min(max(value, failures / 5000), failures / 5000 + 1 - 100 / 5000)
-    at = found(value=value, seen=seen, foreseen=foreseen, least=least, typical=least + more, failures=failures)
+    at = found(
+        value=value,
+        seen=seen,
+        foreseen=foreseen,
+        least=least,
+        typical=least + more,
+        unseen=least + more,
+        failures=failures,
+    )
     (low, high), (narrow_low, narrow_high) = protected(at, level=level), trusting(at, level=level)
     assert 0 <= low <= narrow_low <= value <= narrow_high <= high <= 1
     assert high <= protected(at, level=min(level + 0.005, 0.999))[1] + 1e-12

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.sampling.wave import PastWave, Prospect, WaveRule, any_wave, replay
+from fieldcheck.numerics.sampling.wave import PastWave, Prospect, WaveRule, any_wave, kept_chance, replay
 from fieldcheck.testing import assert_frequencies
 
 RATE = np.array([0.01, 0.5, 0.2, 0.9, 0.05, 0.3])
@@ -48,3 +48,23 @@ def test_a_second_wave_knows_what_the_first_one_drew_and_lost() -> None:
     assert (before.tolist(), np.flatnonzero(drawn).tolist()) == (BEFORE.tolist(), [0, 1, 2, 4])
     np.testing.assert_array_equal(two, rule.inclusion(PROSPECT, drawn, 1))
     np.testing.assert_allclose(any_wave([first, second], BEFORE), 1 - (1 - one) * (1 - two), rtol=1e-15)
+
+
+def test_a_wave_in_two_parts_has_the_chances_of_one() -> None:
+    """2,000 waves of two: each item as often as in one wave, and as often to train with as not."""
+    rule, trained, drawn = WaveRule(), np.zeros(6), np.zeros(6)
+    for seed in range(2_000):
+        items, train = rule.draw_apart(
+            PROSPECT, BEFORE, 2, train=0.5, choice=stream(seed, "choice"), order=stream(seed, "order")
+        )
+        assert len(set(items.tolist()) - {1}) == 2
+        trained[items[train]] += 1
+        drawn[items] += 1
+    chance = np.where(BEFORE, 0.0, rule.inclusion(PROSPECT, BEFORE, 2))
+    for counted, expected in ((trained, 0.5 * chance), (drawn, chance)):
+        spread = np.sqrt(2_000 * expected * (1 - expected))
+        assert np.all(np.abs(counted - 2_000 * expected) <= 4.5 * spread + 2_000 * 0.02 * expected)
+
+
+def test_the_chance_to_be_kept() -> None:
+    np.testing.assert_allclose(kept_chance(np.array([0.2, 1.0, 0.0]), np.array([0.1, 0.5, 0.0])), [1 / 9, 1.0, 0.0])

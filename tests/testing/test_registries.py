@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fieldcheck import models
+from fieldcheck import engines, models, sources
 from fieldcheck.campaign.exchange import formats
 from fieldcheck.campaign.stores import SqliteStore
 from fieldcheck.core import measures
 from fieldcheck.sources import inputs, pools
 from fieldcheck.testing import (
     check_adapter,
+    check_engine,
     check_exchange,
     check_input_source,
     check_measure,
@@ -77,7 +78,15 @@ def test_every_stopping_rule(name: str) -> None:
 @pytest.mark.parametrize("name", list(pools.registry))
 def test_every_format_of_pools(name: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "pool.npz", prediction=np.arange(4), confidence=np.full(4, 0.5))
-    check_pool_format(pools.registry[name], tmp_path / "pool.npz" if name == "npz" else None)
+    sources.shard(tmp_path / "pool.npz", tmp_path / "cut", rows=3)
+    check_pool_format(pools.registry[name], {"npz": tmp_path / "pool.npz", "shards": tmp_path / "cut"}.get(name))
+
+
+@pytest.mark.parametrize("name", list(engines.registry))
+def test_every_engine(name: str) -> None:
+    if name == "ray":
+        pytest.importorskip("ray")
+    check_engine(engines.engine_of(name if name == "local" else f"{name}:workers=2"), deaths=name != "local")
 
 
 def write_arrays(path: Path) -> Path:

@@ -291,9 +291,12 @@ def told_to(web: httpx.Client, site: Site) -> Iterator[tuple[str, httpx.Response
     bodies = {
         "/api/next": site.body(n=5),
         "/api/release": site.body(items=[item]),
-        "/api/label": site.act(item=item, label="dog"),
+        "/api/label": site.act(item=item, label="2" if site.campaign.settings.task == "regression" else "dog"),
+        "/api/mine": site.body(),
+        "/api/reopen": site.body(item=item),
     }
     routes = [(path, method.upper()) for path, methods in app.openapi()["paths"].items() for method in methods]
+    assert {path for path, _ in routes} > {"/api/mine", "/api/reopen", "/desk/report", "/api/desk/settle"}
     assert {path for path, _ in routes} > {"/", "/desk", "/api/next", "/api/label", "/api/desk/state", "/api/progress"}
     for path, method in sorted(routes):
         if path.endswith("/events"):
@@ -303,20 +306,24 @@ def told_to(web: httpx.Client, site: Site) -> Iterator[tuple[str, httpx.Response
         yield path, web.request(method, address, json=body)
 
 
-def test_nothing_about_the_model_reaches_people_who_label(start: Start) -> None:
-    pool = doubtful_animals()
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_nothing_about_the_model_reaches_people_who_label(start: Start, task: str) -> None:
+    pool, label = (doubtful_animals(), "owl") if task == "classification" else (doubtful_houses(), "50")
     site = start(pool, people=["Ada"], design="sups:auxiliary=doubt")
     with site.visitor("Ada") as ada:
         for _ in range(30):
             item = ada.post("/api/next", json=site.body()).json()["items"][0]["id"]
-            ada.post("/api/label", json=site.act(item=item, label="owl"))
+            assert ada.post("/api/label", json=site.act(item=item, label=label)).status_code == 200
         assert site.campaign.failures()
         row = ada.post("/api/next", json=site.body()).json()["items"][0]
         assert [name for name, _ in row["pairs"]] == ["habitat", "weight"]
         assert ada.get("/api/desk/state").status_code == 403
         for path, answer in told_to(ada, site):
-            if path.startswith(("/api/desk", "/assets", "/desk")):
-                assert answer.status_code == (403 if path.startswith("/api") else 200), path
+            fenced = path.startswith(("/api/desk", "/desk/"))
+            if fenced or path.startswith(("/assets", "/desk")):
+                assert answer.status_code == (403 if fenced else 200), path
+            if path in ("/api/mine", "/api/reopen"):
+                assert answer.status_code == 200, answer.text
             if not path.startswith("/assets"):
                 assert not [word for word in SECRETS if word in answer.text.lower()], path
         with ada.stream("GET", "/api/desk/state/events") as stream:
@@ -337,8 +344,28 @@ def doubtful_animals() -> Pool:
         y_proba=chances,
         classes=("cat", "dog", "owl"),
         auxiliary={name: rng.random(200) for name in MADE},
-        metadata={"habitat": ["lake"] * 200, "weight": rng.random(200), "Predicted Label": ["cat"] * 200},
+        metadata={
+            "habitat": ["lake"] * 200,
+            "weight": rng.random(200),
+            "Predicted Label": ["cat"] * 200,
+            "column 7": [("cat", "dog", "owl")[code] for code in chances.argmax(axis=1)],
+            "sure": 100 * chances.max(axis=1),
+        },
         name="animals",
+    )
+
+
+def doubtful_houses() -> Pool:
+    """The same with numbers: also copies of what the model said, in other units and under names that say nothing."""
+    rng = np.random.default_rng(3)
+    said = rng.normal(5.0, 1.0, 200)
+    copied = {"Predicted Label": said, "column 7": 1_000 * said, "rest": 100 - said}
+    return from_arrays(
+        ids=[f"item-{at:03d}" for at in range(200)],
+        y_pred=said,
+        auxiliary={name: rng.random(200) for name in MADE if name != "cat"},
+        metadata={"habitat": ["lake"] * 200, "weight": rng.random(200), **copied},
+        name="houses",
     )
 
 

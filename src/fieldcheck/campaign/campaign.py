@@ -121,7 +121,10 @@ class Campaign:
         against: Sequence[Any] = (),
         reuse: str | Path | None = None,
         labels_unseen: bool = False,
+        trained_on: Sequence[str] = (),
+        train_share: float = 0.0,
         objective: str | None = None,
+        certify: float | None = None,
         budget: int | None = None,
         seed: int = 0,
         auxiliary: str | None = None,
@@ -134,6 +137,8 @@ class Campaign:
         labels_per_item: int = 1,
         lease_seconds: float = 600.0,
         new_classes: Sequence[str] = (),
+        instructions: str = "",
+        descriptions: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """Start a campaign and choose its first items.
@@ -150,8 +155,17 @@ class Campaign:
             An earlier campaign on the same items: how accurate is this new version, given those labels? It has to be
             said that the new version was neither trained nor tuned on them. The budget is of further labels, a quarter
             of the old ones if left out.
+        trained_on
+            Where the earlier campaign exported items for training: ids of further items that this version was trained
+            on. It is then judged by the labels that were kept, on the items that it has not seen.
+        train_share
+            Share of the labels that is set apart to train the next version with, before anything is drawn; the others
+            are kept to judge it.
         objective
-            What waves aim at: ``estimate``, ``balanced`` or ``expose``.
+            What waves aim at: ``protected``, ``estimate``, ``balanced`` or ``expose``.
+        certify
+            Draw one at a time, with a bet on every label, until it is proven that the accuracy is at least this, or
+            that it is below; it may be looked at after every label.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items
@@ -164,6 +178,8 @@ class Campaign:
             For so long an item that was asked for is kept for whoever asked.
         new_classes
             That a label may name beside those of the pool.
+        instructions, descriptions
+            For people who label: how to do it, in Markdown; and, by class, what it means.
         """
         options = dict(pool_options or {})
         file = file_to_be(storage)
@@ -175,6 +191,7 @@ class Campaign:
             auxiliary="",
             objective="",
             budget=budget,
+            certify=certify,
             seed=seed,
             task=loaded.task,
             loss=loss,
@@ -184,12 +201,15 @@ class Campaign:
             lease_seconds=float(lease_seconds),
             pool_options={**options, "columns": dict(loaded.origin.settings or options.get("columns") or {})},
             versions=versions(),
+            instructions=instructions.strip(),
+            descriptions=dict(descriptions or {}),
             pool_file=pool_place.recorded,
             pool_beside=pool_place.beside,
             items=items_place.recorded,
             items_beside=items_place.beside,
+            train_share=train_share,
         )
-        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations, options)
+        chosen = Asked(against, reuse, labels_unseen, design, auxiliary, objective, activations, options, trained_on)
         settings, question = asked_first(settings, loaded, chosen, new_classes, file=file)
         sample = question.draw(None)
         store = storage if isinstance(storage, Store) else open_store(storage, create=True)
@@ -456,6 +476,27 @@ class Campaign:
             event = replace(wish, at=self._clock(), data={"budget": settings.budget})
             return self.log.append([event])[0]
 
+        return self.log.decide(step)
+
+    def give_to_train(self) -> tuple[str, ...]:
+        """Put on record which labelled items leave to train the next version with: all that were set apart for that.
+
+        What was kept never leaves by this door.
+        """
+
+        def step(state: State) -> tuple[str, ...]:
+            given = [item.id for item in state.to_train() if item.standing == "labelled"]
+            new = [name for name in given if name not in set(state.exported)]
+            if new:
+                self.log.append([Event("exported", INTERNAL + new_key(), at=self._clock(), data={"ids": new})])
+            return tuple(given)
+
+        if not self.settings.train_share:
+            raise CampaignError(
+                "no label of this campaign was set apart to train with",
+                rule="that is settled before anything is drawn; a version that was trained on labels is right on them",
+                hint="fieldcheck start POOL --train-share 0.5, for the next campaign",
+            )
         return self.log.decide(step)
 
     def close(self, *, by: str = "", key: str | None = None) -> Event:

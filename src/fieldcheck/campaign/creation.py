@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.accuracy.comparison import reuse
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of, open_ended, spec
+from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.places import place_of
 from fieldcheck.campaign.questions import AccuracyQuestion, ComparisonQuestion, Question, ReuseQuestion, earlier
@@ -26,16 +27,27 @@ from fieldcheck.core.sample import Sample
 
 
 def campaign_design(
-    design: Design | str, auxiliary: str | None, *, objective: str | None, budget: int | None
-) -> Design:
-    """The technique of a campaign: with its objective, and open-ended where there is no budget."""
+    design: designs.Design | str,
+    auxiliary: str | None,
+    *,
+    objective: str | None,
+    budget: int | None,
+    train: float = 0.0,
+) -> designs.Design:
+    """The technique of a campaign: with its objective, and open-ended where there is no budget.
+
+    train
+        Share of the labels to train with: where the technique can, it draws those first.
+    """
     chosen = sampling.build_design(design, auxiliary)
     if objective is not None:
         chosen = _with_objective(chosen, objective)
+    if train and hasattr(chosen, "train"):
+        chosen = replace(chosen, train=train)  # type: ignore[type-var]
     return _without_budget(chosen) if budget is None else chosen
 
 
-def _with_objective(design: Design, objective: str) -> Design:
+def _with_objective(design: designs.Design, objective: str) -> designs.Design:
     if not hasattr(design, "objective"):
         raise DesignError(
             f"an objective for {design.name}", rule="only waves has objectives", hint="--design waves, or no objective"
@@ -43,14 +55,14 @@ def _with_objective(design: Design, objective: str) -> Design:
     return replace(design, objective=objective)  # type: ignore[type-var]
 
 
-def _without_budget(design: Design) -> Design:
+def _without_budget(design: designs.Design) -> designs.Design:
     if not getattr(design, "endless", False):
         raise BudgetError(
             f"{design.name} without a budget",
             rule="only waves can go on until it is stopped",
             hint="--budget 200, or --design waves",
         )
-    return open_ended(design, careful=False)
+    return designs.open_ended(design, careful=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +72,12 @@ class Asked:
     against: Sequence[Any]
     reuse: str | Path | None
     labels_unseen: bool
-    design: Design | str
+    design: designs.Design | str
     auxiliary: str | None
     objective: str | None
     activations: npt.NDArray[Any] | None
     reading: Mapping[str, Any]
+    trained_on: Sequence[str] = ()
 
 
 def asked_first(
@@ -72,13 +85,15 @@ def asked_first(
 ) -> tuple[Settings, Question]:
     """The question, and the settings as it wants them."""
     question, others = _question(settings, pool, asked, file)
-    design = question.design
+    design, classes = question.design, all_classes(question.pools, new_classes)
+    _check_described(settings.descriptions, classes)
     whole = replace(
         settings,
-        design=spec(design),
-        auxiliary=auxiliary_of(design),
+        design=designs.spec(design),
+        auxiliary=designs.auxiliary_of(design),
         objective=str(getattr(design, "objective", "")),
-        classes=all_classes(question.pools, new_classes),
+        population=len(question.pool),
+        classes=classes,
         pool_digest=question.digest(),
         question=question.name,
         others=others,
@@ -87,8 +102,18 @@ def asked_first(
 
 
 def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -> tuple[Question, tuple[Other, ...]]:
+    if settings.certify is not None:
+        _check_alone(replace(asked, auxiliary=None), "certifying draws one at a time, by bets")
+        pool.check_budget(settings.most)
+        bets = CertifyingBets(settings.certify, asked.auxiliary or "auto")
+        return AccuracyQuestion(pool, bets, settings), ()
     if not (asked.against or asked.reuse):
-        design = campaign_design(asked.design, asked.auxiliary, objective=asked.objective, budget=settings.budget)
+        design = campaign_design(
+            *(asked.design, asked.auxiliary),
+            objective=asked.objective,
+            budget=settings.budget,
+            train=settings.train_share,
+        )
         pool.check_budget(settings.most)
         return AccuracyQuestion(pool, design, settings, asked.activations), ()
     _check_alone(asked)
@@ -97,13 +122,29 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         others = tuple(Other(place_of(one.origin.file, file), columns=dict(one.origin.settings)) for one in rivals)
         return ComparisonQuestion.of(settings, (pool, *rivals)), others
     place = asked.reuse or ""
-    reuse.require_unseen(asked.labels_unseen)
-    old, evidence, number = earlier(place)
-    other = Other(address=str(place), number=number) if is_address(place) else Other(place_of(place, file), "", number)
-    return ReuseQuestion.of(old, evidence, pool, budget=settings.budget, seed=settings.seed), (other,)
+    old = earlier(place)
+    trained = bool(old.exported) and not asked.labels_unseen
+    if not trained:
+        _refuse_training(asked)
+        reuse.require_unseen(asked.labels_unseen)
+    ids = tuple(dict.fromkeys((*old.exported, *asked.trained_on))) if trained else ()
+    where = {"address": str(place)} if is_address(place) else {"place": place_of(place, file)}
+    other = Other(**where, number=old.number, trained=trained, trained_on=ids)
+    return ReuseQuestion.of(old.labels, pool, settings, other), (other,)
 
 
-def _check_alone(asked: Asked) -> None:
+def _refuse_training(asked: Asked) -> None:
+    if asked.trained_on:
+        raise CampaignError(
+            "items to train with, where none were exported",
+            rule="what was trained on is known from the export of the earlier campaign, and from further files",
+            hint="fieldcheck start POOL --train-share 0.5, label, fieldcheck export CAMPAIGN --for-training FOLDER",
+        )
+
+
+def _check_alone(
+    asked: Asked, rule: str = "a comparison, and re-use, draw in waves by the confidence of the models"
+) -> None:
     """A comparison, and a top-up, have a way of their own to draw."""
     if asked.against and asked.reuse:
         raise CampaignError(
@@ -112,8 +153,19 @@ def _check_alone(asked: Asked) -> None:
     if asked.design != "waves" or asked.auxiliary is not None or asked.objective is not None:
         raise DesignError(
             "a design, auxiliary variable or objective for this question",
-            rule="a comparison, and re-use, draw in waves by the confidence of the models",
+            rule=rule,
             hint="leave them out",
+        )
+
+
+def _check_described(descriptions: Collection[str], classes: Sequence[str]) -> None:
+    strangers = [name for name in descriptions if name not in classes]
+    if strangers:
+        known = ", ".join(classes[:8]) + (", ..." if len(classes) > 8 else "")
+        raise CampaignError(
+            f"a description of '{strangers[0]}'",
+            rule=f"described are classes that a label may name: {known or 'none'}",
+            hint=f"--new-class '{strangers[0]}', if the model does not know it",
         )
 
 

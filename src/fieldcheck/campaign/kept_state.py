@@ -13,7 +13,7 @@ from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import Annotation, Draw, ItemFlag, Items, ItemState, Lease, State
 from fieldcheck.core.label import as_record, from_record
 
-FORMAT = 3
+FORMAT = 4
 """Of the text; one of another format is not read, and the events are."""
 
 
@@ -33,6 +33,7 @@ def as_text(state: State) -> str:
         "pools": [astuple(place) for place in state.pools],
         "invited": dict(state.invited),
         "shown": state.shown,
+        "exported": state.exported,
     }
     return json.dumps(record, separators=(",", ":"))
 
@@ -71,6 +72,7 @@ def _state(record: Mapping[str, Any]) -> State | None:
         pools=tuple(Place(*place) for place in record["pools"]),
         invited=record["invited"],
         shown=record["shown"],
+        exported=tuple(record["exported"]),
     )
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+import statistics
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.campaign.state import Annotation, ItemState, State
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
+
+SITTING = 600.0
+"""Seconds after which a person was away, not slow."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,61 @@ class Nonresponse:
     estimate: Estimate | None
     if_right: Estimate
     if_wrong: Estimate | None
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """What one person did.
+
+    seconds
+        Between two of their answers, usually; nan where there are none in one sitting.
+    agreement
+        Share of their labels that are what counts, of items that others labelled, too; nan where there are none.
+    open
+        Items that they have at hand.
+    """
+
+    name: str
+    labels: int
+    skips: int
+    seconds: float
+    agreement: float
+    open: int
+
+
+def annotators_of(state: State, *, now: float) -> list[Annotator]:
+    """Everyone who labelled, or has an item, or a link; who labelled most first."""
+    said = defaultdict[str, list[Annotation]](list)
+    counted = defaultdict[str, list[bool]](list)
+    for item in state.items.values():
+        shared = len(item.labels) + bool(item.final) > 1
+        for one in item.labels:
+            said[one.by].append(one)
+            if shared:
+                counted[one.by].append(one.label == item.label)
+        for one in item.skips:
+            said[one.by].append(one)
+    held = Counter(lease.by for item in state.items.leased() for lease in item.leased_at(now))
+    found = [_annotator(name, said[name], counted[name], held[name]) for name in {*said, *held, *state.invited}]
+    return sorted(found, key=lambda one: (-one.labels, one.name))
+
+
+def _annotator(name: str, said: Sequence[Annotation], right: Sequence[bool], held: int) -> Annotator:
+    skips = sum(one.skipped for one in said)
+    return Annotator(
+        name,
+        labels=len(said) - skips,
+        skips=skips,
+        seconds=_pace([one.at for one in said]),
+        agreement=sum(right) / len(right) if right else math.nan,
+        open=held,
+    )
+
+
+def _pace(moments: Sequence[float]) -> float:
+    """The median of the times between answers that belong to one sitting."""
+    pauses = [after - before for before, after in pairwise(sorted(moments)) if after - before < SITTING]
+    return statistics.median(pauses) if pauses else math.nan
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.designs.base import Design, extended
+from fieldcheck.accuracy.assessment.certify import CertifyingBets
+from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files import schema
@@ -54,12 +55,20 @@ class Other:
         Of the earlier campaign's last event that counts.
     columns
         How a pool was read: from a role to a column.
+    trained, trained_on
+        Whether the new version was trained on what the earlier campaign gave away for that, and on which further items.
     """
 
     place: Place = Place()
     address: str = ""
     number: int = 0
     columns: Mapping[str, str] = field(default_factory=dict)
+    trained: bool = False
+    trained_on: Sequence[str] = ()
+
+
+MOST_TRAINED = 0.9
+"""Of the labels, at most, to train with."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +95,14 @@ class Settings:
         Folder of the items' files, likewise; empty where there is none.
     earlier
         Budgets that it had before it was extended, in order.
+    instructions, descriptions
+        For people who label: how to do it, in Markdown; and, by class, what it means.
+    certify
+        The accuracy that bets are to certify; None in other campaigns.
     question, others
         What it asks, and what that needs beside the pool.
+    train_share
+        Share of the labels that is set apart to train the next version with.
     """
 
     title: str
@@ -111,13 +126,23 @@ class Settings:
     items_beside: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     earlier: tuple[int | None, ...] = ()
+    instructions: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    certify: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
+    train_share: float = 0.0
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         if self.labels_per_item < 1:
             raise CampaignError(f"{self.labels_per_item} labels per item", rule="at least one")
+        if not 0 <= self.train_share <= MOST_TRAINED:
+            raise CampaignError(
+                f"a share of {self.train_share:g} to train with",
+                rule=f"from 0 to {MOST_TRAINED:g}: what is not kept cannot judge the next version",
+                hint="--train-share 0.5",
+            )
         if not self.lease_seconds > 0:
             raise CampaignError(f"a lease of {self.lease_seconds:g} seconds", rule="more than 0", hint="600")
 
@@ -135,10 +160,12 @@ class Settings:
         """All that it had, in order, each as ``most``."""
         return tuple(self.population if one is None else one for one in (*self.earlier, self.budget))
 
-    def build(self) -> Design:
+    def build(self) -> designs.Design:
         """The technique."""
+        if self.certify is not None:
+            return CertifyingBets(self.certify, self.auxiliary)
         design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
-        return extended(design, self.budgets[:-1])
+        return designs.extended(design, self.budgets[:-1])
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""

@@ -267,6 +267,8 @@ class State:
         By name, the fingerprint of the token in a person's link; empty where it was revoked.
     shown
         Whether people who label were shown what the model said.
+    exported
+        Ids of the items that were given away to train with.
     """
 
     settings: Settings
@@ -281,6 +283,7 @@ class State:
     declared: tuple[str, ...] = ()
     invited: Mapping[str, str] = field(default_factory=dict)
     shown: bool = False
+    exported: tuple[str, ...] = ()
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -290,6 +293,12 @@ class State:
     def person(self, name: str) -> str:
         """A name as it was spelt first."""
         return spelt(name, self.names)
+
+    def to_train(self) -> tuple[ItemState, ...]:
+        """The items that were drawn to train the next version with."""
+        drawn = ((draw.items, draw.train) for draw in self.draws if draw.train)
+        chosen = {item for items, roles in drawn for item, train in zip(items, roles, strict=True) if train}
+        return tuple(item for item in self.items.values() if item.position in chosen) if chosen else ()
 
     @property
     def complete(self) -> bool:
@@ -319,7 +328,7 @@ class _Folding:
         self.number, self.changed, self.closed = state.number, state.changed, state.closed
         self.draws, self.pools, self.names = state.draws, state.pools, dict.fromkeys(state.names)
         self.declared = state.declared
-        self.invited, self.predictions_shown = state.invited, state.shown
+        self.invited, self.predictions_shown, self.exported = state.invited, state.shown, state.exported
         self.steps: dict[EventKind, Callable[[Event], None]] = {
             "drawn": self.drawn,
             "leased": self.leased,
@@ -334,6 +343,7 @@ class _Folding:
             "invited": self.invite,
             "shown": self.show,
             "extended": self.extended,
+            "exported": self.export,
             "closed": self.close,
         }
 
@@ -359,6 +369,7 @@ class _Folding:
             self.declared,
             self.invited,
             self.predictions_shown,
+            self.exported,
         )
 
     def drawn(self, event: Event) -> None:
@@ -426,6 +437,9 @@ class _Folding:
         self.settings = self.settings.extended(event.data["budget"])
         self.draws = (*self.draws[:-1], replace(self.draws[-1], complete=False))
         self.changed = event.number
+
+    def export(self, event: Event) -> None:
+        self.exported = tuple(dict.fromkeys((*self.exported, *event.data["ids"])))
 
     def close(self, event: Event) -> None:
         self.closed = event.number

@@ -31,8 +31,7 @@ def auxiliary(
     options.check_outputs(html)
     items = options.load_pool(pool, truth=truth, columns=columns, task=task, shift=shift, encoding=encoding)
     found = signals.separation(items, options.split_list(names))
-    for note in items.notes:
-        tell(f"note: {note}")
+    options.tell_notes(items)
     if as_json:
         show_json(found.to_dict())
     else:

@@ -16,7 +16,7 @@ from fieldcheck import report
 from fieldcheck.accuracy import designs
 from fieldcheck.bench.rows import COUNTED
 from fieldcheck.cli import options
-from fieldcheck.cli.show import on_terminal, progress, say, show_table, tell
+from fieldcheck.cli.show import on_terminal, progress, say_lines, show_table, tell
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.exhibit import Exhibit, Table
 
@@ -136,7 +136,7 @@ def _deliver(result: comparison.Result, *, json_file: Path | None, html: Path | 
     if json_file is None:
         _show_summary(record["rows"])
     elif str(json_file) == "-":
-        say(result.to_json(), end="")
+        say_lines(result.to_json(), end="")
     else:
         report.write_text(json_file, result.to_json())
         tell(f"rows: {json_file}")

@@ -9,13 +9,15 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign import stores
 from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.exit_codes import leave
-from fieldcheck.cli.show import say, show_json, tell
+from fieldcheck.cli.exit_codes import Check, leave
+from fieldcheck.cli.show import say, say_lines, show_json, tell
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.requirement import Decision, Requirement, worst
+
+COMMAND = Check
 
 
 def check(
@@ -72,7 +74,7 @@ def _check_best(campaign: Campaign, name: str, *, level: float, undecided_exit: 
     if as_json:
         show_json({"decision": word, "sentence": sentence, "look": look.to_dict()})
     else:
-        say(f"{word.upper() if look.spent else 'PRELIMINARY'}: {sentence}")
+        say_lines(f"{word.upper() if look.spent else 'PRELIMINARY'}: {sentence}")
         say(f"  {look.words()}")
     leave(word, undecided_exit)
 
@@ -87,7 +89,7 @@ def _show(decisions: Sequence[Decision], storage: str, *, junit: Path | None, as
         show_json({"decision": worst(decisions), "checks": [one.to_dict() for one in decisions]})
     else:
         for one in decisions:
-            say(one.sentence())
+            say_lines(one.sentence())
     if junit is not None:
         report.write_text(junit, report.junit_xml(_suite(storage), decisions))
         tell(f"JUnit: {junit}")
@@ -95,4 +97,4 @@ def _show(decisions: Sequence[Decision], storage: str, *, junit: Path | None, as
 
 def _suite(file: str) -> str:
     """What was checked, without the password of an address."""
-    return f"fieldcheck {file.rpartition('@')[2]}" if stores.is_address(file) else f"fieldcheck {file}"
+    return f"fieldcheck {file.rpartition('@')[2]}" if is_address(file) else f"fieldcheck {file}"

@@ -11,12 +11,12 @@ from rich.markup import escape
 
 from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.cli import options
+from fieldcheck.cli import options, wrong_files
 from fieldcheck.cli.show import console_for_lines, fitted, say, show_json, tell, tell_error
+from fieldcheck.core import words
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.words import counted, on_one_line
-from fieldcheck.sources.description import PartLine, described, listed
+from fieldcheck.sources import description
 
 UNREAD = 2
 """Exit code where a question is left: its answer is an option."""
@@ -31,7 +31,8 @@ def inspect(
     as_json: options.AsJson = False,
 ) -> None:
     """Show how a file is read: its columns by their part, what that allows, and what to do next."""
-    found = sources.read(pool, columns=options.roles_of(columns), encoding=encoding, truth=truth)
+    with wrong_files.expecting(pool, "a pool"):
+        found = sources.read(pool, columns=options.roles_of(columns), encoding=encoding, truth=truth)
     made, question = _made(found, pool, task)
     said = options.reading_words(columns, task, encoding)
     if as_json:
@@ -53,13 +54,17 @@ def _made(found: sources.Reading, file: Path, task: str | None) -> tuple[Pool | 
 
 def _show(found: sources.Reading, made: Pool | None, file: Path, said: list[str]) -> None:
     console = console_for_lines()
-    items = counted(len(made), "item") if made is not None else "not a pool yet"
+    items = words.counted(len(made), "item") if made is not None else "not a pool yet"
     console.print(f"[bold]{escape(str(file))}[/bold]  {escape(f'{items}, {found.table.form}')}")
-    lines = described(found, made) + ([] if made is None else [PartLine("allows", allows(made))])
+    lines = description.described(found, made) + (
+        [] if made is None else [description.PartLine("allows", allows(made))]
+    )
     width = max((len(one.column) for one in lines if one.detail), default=0)
     for one in lines:
         text = (
-            f"{on_one_line(one.column):<{width}}  {on_one_line(one.detail)}" if one.detail else on_one_line(one.column)
+            f"{words.on_one_line(one.column):<{width}}  {words.on_one_line(one.detail)}"
+            if one.detail
+            else words.on_one_line(one.column)
         )
         console.print(f"  [dim]{one.part:<10}[/dim]  {escape(fitted(console, text, indent=14))}")
     for note in () if made is None else made.notes:
@@ -72,7 +77,7 @@ def allows(pool: Pool) -> str:
     """What can be asked of a pool, in a line."""
     signals = derived.names(pool)
     known = "; truth known: simulate, bench" if pool.truth_known else ""
-    return f"start, sample, plan by {listed(signals) or 'chance alone'}{known}"
+    return f"start, sample, plan by {description.listed(signals) or 'chance alone'}{known}"
 
 
 def next_commands(pool: Pool, file: Path, said: list[str]) -> list[str]:
@@ -88,7 +93,7 @@ def next_commands(pool: Pool, file: Path, said: list[str]) -> list[str]:
 def _as_dict(
     found: sources.Reading, made: Pool | None, question: PoolError | None, file: Path, said: list[str]
 ) -> dict[str, Any]:
-    read = {one.part: {"column": one.column, "detail": one.detail} for one in described(found, made)}
+    read = {one.part: {"column": one.column, "detail": one.detail} for one in description.described(found, made)}
     known = {} if made is None else _pool_dict(made, file, said)
     asked = None if question is None else {"problem": question.problem, "rule": question.rule, "try": question.hint}
     return {

@@ -7,8 +7,13 @@ from typing import Annotated
 
 import typer
 
+from fieldcheck.campaign.items import blind
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import tell
+from fieldcheck.core.errors import InputsError
+
+LOOKED_AT = 200
+"""Items to label that are looked for."""
 
 
 def label(
@@ -44,6 +49,9 @@ def label(
     address: Annotated[
         str, typer.Option(metavar="URL", help="How people reach the server, for the links: behind a proxy.")
     ] = "",
+    root_path: Annotated[
+        str, typer.Option(metavar="PATH", help="The path below which a proxy has put the server: /pool-7.")
+    ] = "",
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A further name that the server answers to."),
@@ -60,6 +68,7 @@ def label(
     if revoke:
         _revoke(storage, options.split_list(revoke), pool)
         return
+    _check_seen(storage, pool)
     serve(
         storage,
         host=host,
@@ -68,12 +77,29 @@ def label(
         by=by.strip(),
         invite=options.split_list(invite),
         address=address,
+        root=root_path,
         pool=pool,
         hosts=tuple(allow_host or ()),
         answers=answers,
         show_predictions=show_predictions,
         open_browser=not no_browser,
     )
+
+
+def _check_seen(storage: str, pool: Path | None) -> None:
+    """Refuse where people would label what they cannot see."""
+    with campaigns.open_campaign(storage, pool) as campaign:
+        folder, recorded = campaign.view.items_folder, campaign.settings.items
+        waiting = [item.position for item in campaign.state.items.open()][:LOOKED_AT]
+        why = f"{recorded} is not found" if recorded and folder is None else blind(folder or "", campaign.pool, waiting)
+    if why and recorded:
+        raise InputsError(
+            f"{why}: people would label blind",
+            rule="whoever labels sees the item",
+            hint=f"put it back, or beside the campaign as {Path(recorded).name}",
+        )
+    if why:
+        tell(f"note: {why}; people see no more than its name")
 
 
 def _revoke(storage: str, names: list[str], pool: Path | None) -> None:

@@ -13,10 +13,14 @@ import numpy.typing as npt
 import typer
 
 from fieldcheck import sources
+from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.cli import wrong_files
+from fieldcheck.cli.show import tell
 from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files.damage import decoding
+from fieldcheck.sources import description
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL", help="CSV, Excel, Parquet, JSON or npz: a row per item.")]
 
@@ -108,9 +112,15 @@ def load_pool(
     encoding: str | None = None,
 ) -> Pool:
     """The pool behind the options."""
-    return sources.load(
-        path, columns=roles_of(columns), task=task_of(task), shift=tuple(shift or ()), encoding=encoding, truth=truth
-    )
+    with wrong_files.expecting(path, "a pool"):
+        return sources.load(
+            path,
+            columns=roles_of(columns),
+            task=task_of(task),
+            shift=tuple(shift or ()),
+            encoding=encoding,
+            truth=truth,
+        )
 
 
 def pool_options(
@@ -145,6 +155,14 @@ def roles_of(columns: Sequence[str] | None) -> dict[str, str]:
     return {role.strip().lower(): name for role, _, name in pairs}
 
 
+def tell_notes(pool: Pool) -> None:
+    """What to know about how a pool was read; loud where nothing in it tells risky items from safe ones."""
+    for note in pool.notes:
+        tell(f"note: {note}")
+    if not derived.names(pool):
+        tell(f"warning: no confidence column: {description.NO_SIGNAL}")
+
+
 def is_given(context: typer.Context, name: str) -> bool:
     """Whether an option stands on the command line."""
     source = context.get_parameter_source(name)
@@ -166,6 +184,14 @@ def check_loss(loss: str) -> Loss:
     if loss in known:
         return known[loss]
     raise FieldcheckError(f"no loss '{loss}'", rule="squared or absolute", hint="--loss absolute")
+
+
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine", help="Where the work is done: local, processes, processes:workers=4, ray, ray://HOST:PORT."
+    ),
+]
 
 
 def check_outputs(*files: Path | None) -> None:

@@ -44,8 +44,7 @@ def plan(
     known = None if labels is None else _labelled(labels, pool)
     names = options.split_list(designs)
     found = make_plan(items, budget=budget, half_width=half_width, designs=names, level=level, labelled=known)
-    for note in items.notes:
-        tell(f"note: {note}")
+    options.tell_notes(items)
     if as_json:
         show_json(found.to_dict())
     else:
@@ -54,7 +53,8 @@ def plan(
         if found.table().rows:
             show_noted(found.table(), found.notes)
         else:
-            say("\n".join(f"  note: {text}" for text in found.notes))
+            for text in found.notes:
+                say(f"  note: {text}")
     if html is not None:
         section = report.Section("", (found.chart(), found.table()))
         report.write_text(html, report.page("Labelling plan", lead=found.sentences(), sections=[section]))

@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand
 
 from fieldcheck import models, sources
+from fieldcheck.accuracy import predict as running
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.predict import ActivationsFile, from_predictions
-from fieldcheck.accuracy.predict import predict as run
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, say, show_json, tell
+from fieldcheck.cli.show import Report, progress, say, show_json, tell
 from fieldcheck.core import words
-from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.whole import whole_file
+from fieldcheck.models import classes as naming
 
 NO_MODEL = "none"
 
 
 LIST = "list"
+
+
+KNOWN = ("auto", "folder")
+"""Truths that need no name: what the inputs know."""
+
+
+class BareTruth(TyperCommand):
+    """A command whose ``--truth`` may stand alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ends = [*args[1:], "-"]
+        alone = [at for at, word in enumerate(args) if word == "--truth" and ends[at].startswith("-")]
+        for at in reversed(alone):
+            args.insert(at + 1, KNOWN[0])
+        return super().parse_args(ctx, args)
+
+
+COMMAND = BareTruth
 
 
 def predict(
@@ -70,7 +92,9 @@ def predict(
             help="Run code that comes with the model (pickles, TorchScript, modules): it can do anything here.",
         ),
     ] = False,
-    classes: Annotated[str | None, typer.Option(help="Names of the model's outputs, in order, between commas.")] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Names of the outputs, in order: between commas, or a file.")
+    ] = None,
     kind: Annotated[str | None, typer.Option(help="image, text or row, where it cannot be told.")] = None,
     columns: Annotated[
         str, typer.Option("--input", help="Columns of a table that the model gets, between commas; or array of an npz.")
@@ -80,9 +104,17 @@ def predict(
     ] = None,
     label: Annotated[str | None, typer.Option(help="Column of labels, of the inputs and of the reference.")] = None,
     id_column: Annotated[str | None, typer.Option("--id", help="Column of ids.")] = None,
-    truth: Annotated[bool, typer.Option("--truth", help="Write the labels into the pool, for simulations.")] = False,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            "--truth",
+            metavar="COLUMN",
+            help="Write the labels into the pool, for simulations: this column or array; folder: class folders; alone:"
+            " whatever the inputs know.",
+        ),
+    ] = None,
     size: Annotated[str | None, typer.Option(help="Resize images: WIDTHxHEIGHT.")] = None,
-    colour: Annotated[str, typer.Option(help="Images: auto, rgb or grey.")] = "auto",
+    colour: Annotated[str, typer.Option(help="Images: auto, rgb or grey (gray).")] = "auto",
     skip_broken: Annotated[
         bool, typer.Option("--skip-broken", help="Leave out images that cannot be read; they are not in the pool.")
     ] = False,
@@ -102,13 +134,13 @@ def predict(
     names = None if auxiliary is None else options.split_list(auxiliary)
     if model == NO_MODEL:
         _check_out(out)
-        pool = from_predictions(sources.load(inputs, encoding=encoding), names or (), seed=seed)
-        _finish(pool, out, as_json=as_json)
+        pool = running.from_predictions(sources.load(inputs, encoding=encoding), names or (), seed=seed)
+        _finish(pool, out, items="", as_json=as_json)
         return
     reading = {
         "kind": kind,
         "text": text or (),
-        "label": label,
+        "label": truth if truth not in (None, *KNOWN) else label,
         "id": id_column,
         "columns": options.split_list(columns),
         "size": size,
@@ -116,15 +148,17 @@ def predict(
         "skip_broken": skip_broken,
         "encoding": encoding,
     }
-    items = sources.open_inputs(inputs, label_required=truth or reference is None, **cast(Any, reading))
+    required = truth is not None or reference is None
+    items = sources.open_inputs(inputs, label_required=required, **cast(Any, reading))
     opening = models.Opening(adapter, cast(Any, task), cast(Any, outputs), trust=trust, threads=threads)
     preparation = models.Preparation(scale, cast(Any, layout), dtype)
     if layer == LIST:
         _show_layers(model, items, opening, preparation, as_json=as_json)
         return
     _check_out(out, activations)
-    with progress("predict") as told:
-        pool = run(
+
+    def made(items: Inputs, reading: dict[str, Any], told: Report) -> Pool:
+        return running.predict(
             model,
             items,
             reference=None if reference is None else sources.open_inputs(reference, **cast(Any, reading)),
@@ -134,9 +168,9 @@ def predict(
             symmetry=symmetry,
             features=features,
             batch=batch,
-            activations=None if activations is None else ActivationsFile(activations, activations_type),
-            labels=truth or None,
-            classes=None if classes is None else options.split_list(classes),
+            activations=None if activations is None else running.ActivationsFile(activations, activations_type),
+            labels=True if truth is not None else None,
+            classes=None if classes is None else _names(classes),
             prepare=preparation,
             opening=opening,
             reference_limit=reference_limit,
@@ -144,7 +178,50 @@ def predict(
             seed=seed,
             progress=told,
         )
-    _finish(pool, out, activations=activations, as_json=as_json)
+
+    with progress("predict") as told:
+        try:
+            pool = made(items, reading, told)
+        except ModelError as refused:
+            if not _may_be_grey(items, colour):
+                raise
+            pool = _in_grey(made, inputs, {**reading, "colour": "grey"}, told, refused, required=required)
+    if truth is None and running.has_labels(items):
+        tell("note: the inputs know the truth (class folders, or a column of labels); --truth writes it into the pool")
+    seen = inputs if items.kind != "text" and Path(inputs).exists() else ""
+    _finish(pool, out, activations=activations, items=seen, as_json=as_json)
+
+
+def _may_be_grey(items: Inputs, colour: str) -> bool:
+    """Whether the images are in colour because nobody said otherwise."""
+    return items.kind == "image" and colour == "auto" and items.batch(0, 1).shape[3:] == (3,)
+
+
+def _in_grey(
+    made: Callable[[Inputs, dict[str, Any], Report], Pool],
+    inputs: str,
+    reading: dict[str, Any],
+    told: Report,
+    refused: ModelError,
+    *,
+    required: bool,
+) -> Pool:
+    """The same with grey images; where the model does not take them either, what it said first."""
+    try:
+        pool = made(sources.open_inputs(inputs, label_required=required, **cast(Any, reading)), reading, told)
+    except ModelError:
+        raise refused from None
+    note = "the images are in colour, the model takes grey: turned (--colour grey)"
+    return replace(pool, notes=(note, *pool.notes))
+
+
+def _names(given: str) -> list[str]:
+    """Class names as they are typed, or as a file has them."""
+    return (
+        list(naming.read_names(Path(given).read_text("utf-8-sig")))
+        if Path(given).is_file()
+        else options.split_list(given)
+    )
 
 
 def _show_layers(
@@ -172,8 +249,8 @@ def _check_out(out: Path | None, activations: Path | None = None) -> None:
     options.check_outputs(out, activations)
 
 
-def _finish(pool: Pool, out: Path | None, *, activations: Path | None = None, as_json: bool) -> None:
-    """Write the pool and say what is in it."""
+def _finish(pool: Pool, out: Path | None, *, items: str, activations: Path | None = None, as_json: bool) -> None:
+    """Write the pool and say what is in it; ``items`` is where people see what was predicted on."""
     if out is None:
         return
     with whole_file(out) as place:
@@ -186,7 +263,7 @@ def _finish(pool: Pool, out: Path | None, *, activations: Path | None = None, as
     say(f"{words.counted(len(pool), 'item')} in {out}; auxiliary variables: {', '.join(derived.names(pool)) or 'none'}")
     if activations is not None:
         say(f"activations in {activations}")
-    say(_what_next(pool, out))
+    say(_what_next(pool, out, items))
 
 
 def _summary(pool: Pool, out: Path, activations: Path | None) -> dict[str, Any]:
@@ -202,7 +279,8 @@ def _summary(pool: Pool, out: Path, activations: Path | None) -> dict[str, Any]:
     }
 
 
-def _what_next(pool: Pool, out: Path) -> str:
+def _what_next(pool: Pool, out: Path, items: str) -> str:
     if pool.truth_known:
-        return f"next: fieldcheck auxiliary {out}, fieldcheck simulate {out}"
-    return f"next: fieldcheck sample {out} --out labels.csv"
+        return f"next: {shlex.join(['fieldcheck', 'simulate', str(out)])}"
+    shown = ["--items", items] if items else []
+    return "next: " + shlex.join(["fieldcheck", "start", str(out), "--campaign", f"{out.stem}.db", *shown])

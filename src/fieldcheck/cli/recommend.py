@@ -9,7 +9,7 @@ import typer
 
 from fieldcheck import bench as comparison
 from fieldcheck.cli import options
-from fieldcheck.cli.show import say, show_json
+from fieldcheck.cli.show import say_lines, show_json
 from fieldcheck.core.errors import BenchError
 
 
@@ -59,7 +59,7 @@ def recommend(
     if as_json:
         show_json(answer.to_dict())
     else:
-        say(answer)
+        say_lines(str(answer))
 
 
 def _labels(text: str | None) -> int | tuple[int, int] | None:

@@ -122,7 +122,8 @@ def _make_room(out: Path, pool: Path, *, force: bool) -> None:
 def _show(campaign: Campaign, pool: Path, out: Path, *, as_json: bool) -> None:
     state = campaign.state
     new = [item.id for item in state.items.open()]
-    for note in (*campaign.pool.notes, *state.draws[-1].warnings):
+    options.tell_notes(campaign.pool)
+    for note in state.draws[-1].warnings:
         tell(f"note: {note}")
     if as_json:
         show_json({"file": str(out), "items": list(state.items), "to_label": new, "complete": state.complete})

@@ -13,18 +13,20 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Table as RichTable
 
-from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.exhibit import Cell, Table
+
+if TYPE_CHECKING:  # what is only shown need not be loaded to show help
+    from fieldcheck.accuracy.comparison.difference import Comparison
+    from fieldcheck.core.estimate import Estimate
+    from fieldcheck.core.exhibit import Cell, Table
 
 PLAIN_EVERY = 10.0
 """Seconds between plain progress lines."""
@@ -33,7 +35,7 @@ PLAIN_EVERY = 10.0
 def show_json(value: Any) -> None:
     """JSON on standard output; numbers that JSON lacks become null."""
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
-    say(re.sub("[\x7f-\U0010ffff]", lambda found: _in_json(found[0]), text))
+    say_lines(re.sub("[\x7f-\U0010ffff]", lambda found: _in_json(found[0]), text))
 
 
 def _in_json(letter: str) -> str:
@@ -41,9 +43,14 @@ def _in_json(letter: str) -> str:
     return letter if words.visible(letter) == letter else f"\\u{ord(letter):04x}"
 
 
-def say(text: object = "", *, end: str = "\n") -> None:
-    """Text on standard output."""
-    print(words.visible(str(text)), end=end)
+def say(text: object = "") -> None:
+    """A line on standard output: line ends in ids and names are shown, too."""
+    print(words.on_one_line(str(text)))
+
+
+def say_lines(text: str, *, end: str = "\n") -> None:
+    """Text on standard output whose line ends are our own."""
+    print(words.visible(text), end=end)
 
 
 def show_file(text: str) -> None:
@@ -77,21 +84,31 @@ def console_for_lines() -> Console:
     return console(soft_wrap=True)
 
 
-def show_estimate(estimate: Estimate) -> None:
-    """The answer first, then how it was made."""
+def show_estimate(estimate: Estimate, *, verbose: bool = False, next_step: str = "") -> None:
+    """The answer, what speaks against it, what to do next; ``verbose``: how it was made, too."""
     console = console_for_lines()
-    console.print(f"[bold]{escape(fitted(console, estimate.sentence()))}[/bold]")
-    show_facts(console, estimate.facts())
+    first, *rest = estimate.lines()
+    console.print(f"[bold]{escape(first)}[/bold]", *map(escape, rest), sep="\n")
+    if estimate.truth is not None:
+        found = estimate.spoken()
+        inside = "inside" if estimate.truth in estimate.interval else "OUTSIDE"
+        console.print(escape(f"truth {found.scale.shown(found.truth or 0.0)} ({inside} the interval)"))
     for text in estimate.warnings:
-        console.print(f"  [yellow]warning:[/yellow] {escape(fitted(console, text, indent=11))}")
+        console.print(f"[yellow]warning:[/yellow] {escape(fitted(console, text, indent=9))}")
+    if next_step:
+        console.print(f"[bold]Next:[/bold] {escape(next_step)}")
+    if verbose:
+        show_facts(console, estimate.facts())
 
 
 def show_statement(found: Estimate | Comparison) -> None:
     """The answer of a campaign, whatever it asks."""
+    from fieldcheck.core.estimate import Estimate
+
     if isinstance(found, Estimate):
         show_estimate(found)
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = console_for_lines()
     for line in found.sentence().splitlines():
         console.print(f"[bold]{escape(fitted(console, line))}[/bold]")
     show_facts(console, found.facts())
@@ -109,6 +126,7 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str]], *, indent: in
 
 def fitted(console: Console, text: str, *, indent: int = 0) -> str:
     """Text from column ``indent`` on, its lines broken where the terminal ends; elsewhere it stays one line."""
+    text = words.on_one_line(text)  # line ends come from here, none from ids and names
     if not console.is_terminal:
         return text
     room = max(console.width - indent, 20)
@@ -124,12 +142,12 @@ def show_table(table: Table) -> None:
     """A table; without a terminal, cells between tabs."""
     wide = console()
     if not wide.is_terminal:
-        say(table.title)
+        say(words.on_one_line(table.title))
         for row in (table.columns, *table.rows):
-            say("\t".join(cell_text(cell) for cell in row))
+            say_lines("\t".join(cell_text(cell) for cell in row))
         return
     rich = RichTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, title_justify="left", caption_justify="left")
-    rich.title, rich.caption = escape(words.visible(table.title)), escape(words.visible(table.note)) or None
+    rich.title, rich.caption = escape(words.on_one_line(table.title)), escape(words.on_one_line(table.note)) or None
     numeric = [
         all(isinstance(row[at], (int, float, type(None))) for row in table.rows) for at in range(len(table.columns))
     ]
@@ -151,12 +169,12 @@ def cell_text(cell: Cell) -> str:
 
 def tell(text: str) -> None:
     """A line for the person, on standard error: never in the way of results."""
-    print(words.visible(text), file=sys.stderr)
+    print(words.on_one_line(text), file=sys.stderr)
 
 
 def tell_error(error: FieldcheckError) -> None:
     """A problem that the user can mend, in plain words."""
-    tell(f"{type(error).__name__}: {error}")
+    print(words.visible(f"{type(error).__name__}: {error}"), file=sys.stderr)
 
 
 Report = Callable[[int, int], None]

@@ -11,8 +11,8 @@ from rich.markup import escape
 
 from fieldcheck import report
 from fieldcheck.accuracy.assessment import stopping
-from fieldcheck.accuracy.assessment.simulate import assess as played
-from fieldcheck.accuracy.assessment.simulate import assess_until
+from fieldcheck.accuracy.assessment.simulate import simulate as played
+from fieldcheck.accuracy.assessment.simulate import simulate_until
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.cli import options
 from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, show_statement, tell
@@ -48,9 +48,6 @@ def simulate(
     certify: Annotated[
         float | None, typer.Option(help="Label until it is clear whether the accuracy is at least this. waves or srs.")
     ] = None,
-    formal: Annotated[
-        bool, typer.Option("--formal", help="With --half-width: always go by the protected interval.")
-    ] = False,
     max_labels: Annotated[
         int | None, typer.Option(help="With --half-width or --certify: where to give up (5000, or the whole pool).")
     ] = None,
@@ -62,7 +59,7 @@ def simulate(
     as_json: options.AsJson = False,
 ) -> None:
     """Simulate one labelling campaign on a pool whose truth is known, and show the estimate beside the truth."""
-    rule = _rule(context, half_width, certify, formal=formal, max_labels=max_labels)
+    rule = _rule(context, half_width, certify, max_labels=max_labels)
     options.check_outputs(html)
     items = options.load_pool(pool, truth=truth, columns=columns, task=task, shift=shift, encoding=encoding)
     if against:
@@ -72,7 +69,7 @@ def simulate(
         return
     result: Estimate | Stop
     if rule is not None:
-        result = assess_until(
+        result = simulate_until(
             items,
             rule,
             design,
@@ -96,8 +93,7 @@ def simulate(
             activations=options.load_activations(activations),
         )
         result = result if metric is None else result.as_metric(metric)
-    for note in items.notes:
-        tell(f"note: {note}")
+    options.tell_notes(items)
     _show(result, as_json=as_json)
     if html is not None:
         report.write_text(html, _page(result))
@@ -116,15 +112,15 @@ def _compare(models: Sequence[Pool], *, budget: int | None, seed: int, level: fl
 
 
 def _rule(
-    context: typer.Context, half_width: float | None, certify: float | None, *, formal: bool, max_labels: int | None
+    context: typer.Context, half_width: float | None, certify: float | None, *, max_labels: int | None
 ) -> stopping.HalfWidth | stopping.Certify | None:
     """The stop rule that was asked for; options that do not go together are refused."""
     if half_width is not None and certify is not None:
         raise FieldcheckError("--half-width together with --certify", rule="one stop rule at a time")
     if half_width is None and certify is None:
-        if formal or max_labels is not None:
+        if max_labels is not None:
             raise FieldcheckError(
-                "--formal or --max-labels without a stop rule",
+                "--max-labels without a stop rule",
                 rule="they belong to --half-width and --certify",
                 hint="--budget for a fixed number of labels",
             )
@@ -138,7 +134,7 @@ def _rule(
             )
     if certify is not None:
         return stopping.Certify(certify)
-    return None if half_width is None else stopping.HalfWidth(half_width, formal=formal)
+    return None if half_width is None else stopping.HalfWidth(half_width)
 
 
 def _show(result: Estimate | Stop, *, as_json: bool) -> None:

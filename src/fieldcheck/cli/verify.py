@@ -7,8 +7,11 @@ from rich.markup import escape
 
 from fieldcheck.campaign import verification
 from fieldcheck.cli import campaigns, options
+from fieldcheck.cli.exit_codes import Check
 from fieldcheck.cli.show import console_for_lines, show_facts, show_json
 from fieldcheck.core.requirement import EXIT_CODES
+
+COMMAND = Check
 
 
 def verify(

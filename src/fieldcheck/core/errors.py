@@ -18,20 +18,34 @@ FieldcheckError
 
 from __future__ import annotations
 
-from fieldcheck.core.words import visible
+from typing import Any
+
+from fieldcheck.core.words import on_one_line, visible
 
 
 class FieldcheckError(Exception):
-    """A problem that the user can mend."""
+    """A problem that the user can mend; ``shown`` is how its words are made harmless."""
+
+    shown = staticmethod(on_one_line)
 
     def __init__(self, problem: str, *, rule: str = "", hint: str = "") -> None:
-        self.problem, self.rule, self.hint = visible(problem), visible(rule), visible(hint)
+        self.problem, self.rule, self.hint = self.shown(problem), on_one_line(rule), on_one_line(hint)
         lines = [self.problem]
         if rule:
             lines.append(f"  rule: {self.rule}")
         if hint:
             lines.append(f"  try:  {self.hint}")
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its words as they are, also when it comes from another process: Python would make one of its whole text."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[FieldcheckError], args: tuple[Any, ...], words: dict[str, Any]) -> FieldcheckError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(words)
+    return error
 
 
 class PoolError(FieldcheckError):
@@ -88,3 +102,5 @@ class SpaceError(FieldcheckError):
 
 class QueryError(FieldcheckError):
     """The query cannot be read."""
+
+    shown = staticmethod(visible)  # a line of it points at the place

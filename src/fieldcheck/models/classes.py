@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,32 @@ def class_names(
             shown = ", ".join(names[:6]) + (", ..." if width > 6 else "")
             return names, (f"the model's outputs were taken for the classes of {source.name}, in order: {shown}",)
     return tuple(str(code) for code in range(width)), ()
+
+
+KEYS = ("names", "classes", "class_names", "labels", "id2label")
+"""Where the metadata of a model names its classes."""
+
+
+def names_in(metadata: Mapping[str, str]) -> tuple[str, ...]:
+    """The classes that a model's own metadata names, in the order of its outputs; none where it names none."""
+    return next((names for key in KEYS if (names := read_names(metadata.get(key, "")))), ())
+
+
+def read_names(text: str) -> tuple[str, ...]:
+    """Class names from a text: one a line, a list, or a mapping from numbers to names, as JSON or Python write it."""
+    plain = text.strip()
+    if not plain.startswith(("[", "{", "(")):
+        parts = plain.splitlines() if "\n" in plain else plain.split(",")
+        return tuple(part.strip() for part in parts if part.strip())
+    try:
+        found = ast.literal_eval(plain)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return ()
+    found = next((found[key] for key in KEYS if key in found), found) if isinstance(found, dict) else found
+    if isinstance(found, dict):
+        ordered = sorted(found.items(), key=lambda pair: int(pair[0]) if str(pair[0]).isdecimal() else -1)
+        return tuple(str(name) for _, name in ordered)
+    return tuple(str(name) for name in found) if isinstance(found, list | tuple) else ()
 
 
 def as_names(labels: Labels, classes: Sequence[str]) -> list[str]:

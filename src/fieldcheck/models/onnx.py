@@ -12,6 +12,7 @@ import numpy as np
 
 from fieldcheck.core.errors import ModelError
 from fieldcheck.models.base import Layout
+from fieldcheck.models.classes import names_in
 from fieldcheck.models.shared.adapter import Adapter, ModelRequest
 from fieldcheck.models.shared.arrays import Array, Run, as_array, cast_note, in_portions, numbers
 from fieldcheck.models.shared.loading import first_line, package, reading
@@ -280,8 +281,9 @@ def _answer(proto: Any) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
     numeric = [one.name for one in proto.graph.output if one.type.tensor_type.elem_type in floats]
     names = numeric or [one.name for one in proto.graph.output]
+    known = names_in({one.key: one.value for one in proto.metadata_props})
     rest = [one.name for one in proto.graph.output if one.name != names[0]]
-    return names[0], (), (f"the output '{names[0]}' is taken, not {', '.join(rest)}",) if rest else ()
+    return names[0], known, (f"the output '{names[0]}' is taken, not {', '.join(rest)}",) if rest else ()
 
 
 def _is(node: Any, kind: str) -> bool:

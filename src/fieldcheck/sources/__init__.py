@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources.inputs import open_inputs
 from fieldcheck.sources.pools import registry
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
+from fieldcheck.sources.pools.cutting import check_free, cut_pool
+from fieldcheck.sources.pools.manifest import Manifest
 from fieldcheck.sources.pools.objects import from_object
+from fieldcheck.sources.pools.parquet import ParquetPools
 from fieldcheck.sources.reading import Reading, read_table
 from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.table import RawTable
 
-__all__ = ["ColumnMap", "Reading", "load", "name_of", "open_inputs", "read", "save", "suffixes"]
+__all__ = [
+    "ColumnMap",
+    "RawTable",
+    "Reading",
+    "load",
+    "name_of",
+    "open_inputs",
+    "open_table",
+    "read",
+    "save",
+    "shard",
+    "suffixes",
+]
 
 
 def load(
@@ -63,10 +80,15 @@ def read(
     given = columns or {}
     if not isinstance(source, str | Path):
         return read_table(from_object(source), given, truth=truth)
-    place = Path(source)
+    return read_table(open_table(source, given, encoding=encoding), given, truth=truth)
+
+
+def open_table(path: str | Path, columns: ColumnMap | None = None, *, encoding: str | None = None) -> RawTable:
+    """The columns of a file, before any of them has a part."""
+    place = Path(path)
     made = _format(place)
     _check_there(place)
-    return read_table(made.read(place, given, encoding=encoding), given, truth=truth)
+    return made.read(place, columns or {}, encoding=encoding)
 
 
 def name_of(source: Any) -> str:
@@ -99,6 +121,34 @@ def save(pool: Pool, path: str | Path) -> None:
         ) from error
 
 
+def shard(
+    source: str | Path,
+    folder: str | Path,
+    *,
+    rows: int = 1_000_000,
+    engine: Engine | None = None,
+    encoding: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Manifest:
+    """Cut the pool in a file into a folder of Parquet files; whatever takes the file takes the folder.
+
+    rows
+        Items of a file.
+    engine
+        Where the work is done; by default here.
+    progress
+        Called with the number of shards done and that of all.
+    """
+    place = Path(source)
+    made = _format(place)
+    _check_there(place)
+    if rows < 1:
+        raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
+    check_free(Path(folder))
+    table = place.resolve() if isinstance(made, ParquetPools) else made.read(place, {}, encoding=encoding)
+    return cut_pool(table, Path(folder).resolve(), rows=rows, engine=engine or Loop(), progress=progress)
+
+
 def suffixes(*, written: bool = False) -> tuple[str, ...]:
     """How files end that pools are read from, or written to."""
     known = [made() for _, made in registry.items()]
@@ -106,11 +156,10 @@ def suffixes(*, written: bool = False) -> tuple[str, ...]:
 
 
 def _format(place: Path) -> PoolFormat:
+    name = f"{place.name.lower()}/" if place.is_dir() else place.name.lower()
     for _, made in registry.items():
-        if place.name.lower().endswith(made.suffixes):
+        if name.endswith(made.suffixes):
             return made()
-    if place.is_dir():
-        raise _folder(place)
     raise PoolError(
         f"{place}: a pool cannot be read from '{place.suffix or 'a file without suffix'}'",
         rule="by suffix: " + ", ".join(suffixes()),
@@ -118,13 +167,9 @@ def _format(place: Path) -> PoolFormat:
     )
 
 
-def _folder(place: Path) -> PoolError:
-    return PoolError(f"{place} is a folder", rule="a pool is one file: " + ", ".join(suffixes()))
-
-
 def _check_there(place: Path) -> None:
     if place.is_dir():
-        raise _folder(place)
+        return
     try:
         with place.open("rb") as stream:
             first = stream.read(1)

@@ -49,7 +49,14 @@ def fits(values: FloatArray) -> bool:
 
 
 def read_confidence(
-    values: FloatArray, scale: str | None, *, codes: Any, classes: Sequence[str], name: str, origin: Origin
+    values: FloatArray,
+    scale: str | None,
+    *,
+    codes: Any,
+    classes: Sequence[str],
+    name: str,
+    origin: Origin,
+    named: bool = False,
 ) -> ReadConfidence:
     """The confidence behind numbers.
 
@@ -58,6 +65,8 @@ def read_confidence(
         they are; empty: found out.
     codes
         The predictions, as codes into ``classes``; None where there are none.
+    named
+        Whether the user said that this column is the confidence.
     """
     if scale is None or scale == SHARE:
         return ReadConfidence(values)
@@ -67,10 +76,13 @@ def read_confidence(
         return _logit(values, codes, classes=classes, name=name, origin=origin)
     if scale:
         return _of_class(values, scale, codes=codes, classes=classes, name=name, origin=origin)
-    return _found_out(values, codes, classes=classes, name=name, origin=origin)
+    sure = named or name.strip().lower() in OUTRIGHT
+    return _found_out(values, codes, classes=classes, name=name, origin=origin, outright=sure)
 
 
-def _found_out(values: FloatArray, codes: Any, *, classes: Sequence[str], name: str, origin: Origin) -> ReadConfidence:
+def _found_out(
+    values: FloatArray, codes: Any, *, classes: Sequence[str], name: str, origin: Origin, outright: bool
+) -> ReadConfidence:
     if not np.all(np.isfinite(values)):
         return ReadConfidence(values)
     if not (_in_unit(values) or _are_percent(values)):
@@ -81,7 +93,6 @@ def _found_out(values: FloatArray, codes: Any, *, classes: Sequence[str], name: 
     plain = ReadConfidence(shares, PERCENT, f"'{name}' goes from {low} to {high}: taken as percent")
     plain = plain if percent else ReadConfidence(shares)
     below = float(np.mean(shares < 0.5))
-    outright = name.strip().lower() in OUTRIGHT
     if codes is None or len(classes) > 2 or not below or (outright and len(values) < ENOUGH):
         return plain
     side = _side(shares, codes, len(classes))
@@ -92,6 +103,8 @@ def _found_out(values: FloatArray, codes: Any, *, classes: Sequence[str], name: 
             f" ({below:.0%} are under 0.5)"
         )
         return ReadConfidence(np.where(codes == side, shares, 1 - shares), said if side < len(classes) else "", note)
+    if len(classes) < 2:
+        return plain
     if below < ODD or outright:
         note = f"'{name}' is under 0.5 for {below:.1%} of the items, though there are two classes"
         return ReadConfidence(

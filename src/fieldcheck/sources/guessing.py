@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,6 +99,12 @@ def names_truth(name: str) -> bool:
 def gives_away(name: str) -> bool:
     """Whether a name says that a column holds what the model said, how sure it was, or the right answer."""
     return names_prediction(name) or names_confidence(name) > 1 or names_truth(name)
+
+
+def is_answer(name: str, column: Column, classes: Collection[str]) -> bool:
+    """Whether a column is named as right answers are, and holds classes."""
+    values = distinct(column) if names_truth(name) else []
+    return bool(values) and sum(value in classes for value in values) >= 0.8 * len(values)
 
 
 def find_id(columns: Mapping[str, Column], free: Sequence[str], rows: str | None) -> str | None:

@@ -45,6 +45,8 @@ class Reading:
         What the confidence was said to be; empty: to be found out.
     labels
         A column that looks like labels and was not taken for the truth.
+    given
+        Roles that the user named a column for.
     """
 
     table: RawTable
@@ -53,6 +55,7 @@ class Reading:
     scale: str = ""
     labels: str | None = None
     notes: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 
     @property
     def origin(self) -> Origin:
@@ -93,6 +96,7 @@ class Reading:
             probabilities=matrix,
             classes=classes,
             scale=self.scale,
+            named="confidence" in self.given,
             others={name: table[name] for name in self.others},
         )
 
@@ -231,7 +235,7 @@ class _Decision:
         self._notice_labels()
         left = [name for name in self.table.matrices if name not in self.likely]
         self.notes += [f"'{name}' is left out: one value per item is read" for name in left]
-        return Reading(self.table, self.chosen, self.likely, self.scale, self.labels, tuple(self.notes))
+        return Reading(self.table, self.chosen, self.likely, self.scale, self.labels, tuple(self.notes), self.given)
 
     def _by_name(self) -> None:
         """The first recognised name that is still free."""

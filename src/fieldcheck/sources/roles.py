@@ -60,6 +60,8 @@ class Roles:
         Names of the columns of ``probabilities``, where they are known.
     scale
         What the numbers of ``confidence`` are (see ``sources.confidence``); empty: to be found out.
+    named
+        Whether the user said which column is the confidence.
     """
 
     ids: Column | None = None
@@ -70,6 +72,7 @@ class Roles:
     probabilities: Any = None
     classes: Sequence[str] | None = None
     scale: str | None = None
+    named: bool = False
     others: Mapping[str, Column] = field(default_factory=dict)
 
 

@@ -6,6 +6,7 @@ from fieldcheck.testing.auxiliary import check_auxiliary
 from fieldcheck.testing.campaigns import check_exchange, check_store
 from fieldcheck.testing.cases import Case, cases, scattered
 from fieldcheck.testing.conformance import check_design, check_estimator
+from fieldcheck.testing.engines import check_engine
 from fieldcheck.testing.measures import check_measure
 from fieldcheck.testing.models import check_adapter, check_model
 from fieldcheck.testing.sources import check_input_source, check_pool_format
@@ -27,6 +28,7 @@ __all__ = [
     "check_adapter",
     "check_auxiliary",
     "check_design",
+    "check_engine",
     "check_estimator",
     "check_exchange",
     "check_input_source",

@@ -17,11 +17,11 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError, StoreError
 from fieldcheck.web import requests
 from fieldcheck.web.assets import asset, page
+from fieldcheck.web.desk import Desk
 from fieldcheck.web.guard import LOOPBACK, Guard
 from fieldcheck.web.labelling import ElsewhereError, Labelling, OtherPersonError, answers_for
 from fieldcheck.web.refusal import RefusedError, error_answer
 from fieldcheck.web.sign_in import Person, SignIn
-from fieldcheck.web.snapshot import desk_json
 from fieldcheck.web.watch import Watch
 
 Q = TypeVar("Q")
@@ -43,6 +43,9 @@ STATUS = {StoreError: 503, ElsewhereError: 421, OtherPersonError: 401}
 MONTH = 30 * 24 * 3600
 
 
+REPORT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-downloads"
+
+
 def create_app(
     campaign: Campaign,
     *,
@@ -51,6 +54,7 @@ def create_app(
     hosts: Sequence[str] = LOOPBACK,
     answers: str | None = None,
     show_predictions: bool = False,
+    root: str = "",
 ) -> FastAPI:
     """The pages for one campaign and what they talk to.
 
@@ -64,16 +68,19 @@ def create_app(
         ``classes`` or ``right-wrong``; by default classes where the pool names them.
     show_predictions
         Whether people who label see what the model said; it biases them.
+    root
+        The path below which a proxy has put it: ``/pool-7``.
     """
     sign_in = SignIn(campaign, token=token, lead=lead)
     labelling = Labelling(
         campaign, answers=answers_for(campaign, answers), name=sign_in.campaign, show_predictions=show_predictions
     )
-    desk = Watch(campaign, desk_json)
+    desk = Desk(labelling)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=_watching)
-    app.state.watches = (labelling.progress, desk)
+    app.state.watches = (labelling.progress, desk.watch)
     app.state.campaign = sign_in.campaign
-    app.add_middleware(Guard, hosts=frozenset(name.lower().strip("[]") for name in hosts), sign_in=sign_in)
+    names = frozenset(name.lower().strip("[]") for name in hosts)
+    app.add_middleware(Guard, hosts=names, sign_in=sign_in, root=root.rstrip("/"))
     _add_pages(app, sign_in)
     app.include_router(_for_all(labelling, sign_in))
     app.include_router(_for_the_lead(desk, sign_in))
@@ -158,6 +165,14 @@ def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
     def about(person: Whoever) -> dict[str, Any]:
         return labelling.about(person)
 
+    @router.post("/api/mine")
+    def mine(asked: requests.PageRequest, person: Whoever) -> dict[str, Any]:
+        return labelling.mine(asked, person)
+
+    @router.post("/api/reopen")
+    def reopen(asked: requests.Reopen, person: Whoever) -> dict[str, Any]:
+        return labelling.reopen(asked, person)
+
     @router.post("/api/next")
     async def next_items(asked: requests.Next, person: Whoever) -> dict[str, Any]:
         return await in_turn(asking, labelling.next, asked, person)
@@ -197,10 +212,32 @@ def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
     return router
 
 
-def _for_the_lead(desk: Watch, sign_in: SignIn) -> APIRouter:
+def _for_the_lead(desk: Desk, sign_in: SignIn) -> APIRouter:
     """What only the lead may ask for: a route that is added here is refused to others."""
-    router = APIRouter(prefix="/api/desk", dependencies=[Depends(_check_lead)])
-    _add_news(router, "/state", desk, sign_in.is_valid)
+    router = APIRouter(dependencies=[Depends(_check_lead)])
+
+    @router.post("/api/desk/settle")
+    def settle(asked: requests.Settle, person: Whoever) -> dict[str, Any]:
+        return desk.settle(asked, person)
+
+    @router.post("/api/desk/extend")
+    def extend(asked: requests.Extend, person: Whoever) -> dict[str, Any]:
+        return desk.extend(asked, person)
+
+    @router.post("/api/desk/close")
+    def close(asked: requests.Close, person: Whoever) -> dict[str, Any]:
+        return desk.close(asked, person)
+
+    @router.get("/api/desk/decision")
+    def decision(bound: float) -> dict[str, Any]:
+        return desk.decision(bound)
+
+    @router.get("/desk/report")
+    def report() -> Response:
+        # A page of its own, from which nothing of this server can be reached, whatever the items say.
+        return Response(desk.report(), media_type="text/html", headers={"content-security-policy": REPORT})
+
+    _add_news(router, "/api/desk/state", desk.watch, sign_in.is_valid)
     return router
 
 

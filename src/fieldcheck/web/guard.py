@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
 
 from fieldcheck.web.refusal import RefusedError, error_answer
 from fieldcheck.web.sign_in import Person, SignIn
@@ -81,6 +81,8 @@ class Guard:
     hosts
         Names under which the server may be asked. Another name in the Host header is a site that has pointed its own
         name at this machine (DNS rebinding), and would be allowed to read the answers.
+    root
+        The path below which a proxy has put the server, without a slash at its end; empty where there is none.
     sign_in
         Says who asks: by a cookie, which the link with the token sets, or by a bearer token. Whoever it is, is put into
         the scope as ``person``.
@@ -89,6 +91,7 @@ class Guard:
     app: App
     hosts: frozenset[str]
     sign_in: SignIn
+    root: str = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -98,7 +101,11 @@ class Guard:
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _http(self, outer: Scope, receive: Receive, send: Send) -> None:
+        scope = {**outer, "path": self._below(outer), "root_path": ""}
+        if not scope["path"]:  # addresses are relative: without the slash, they would lead beside the pages
+            await RedirectResponse(f"{self.root.rpartition('/')[2]}/", 307)(scope, receive, send)
+            return
         try:
             self._check(HTTPConnection(scope))
             scope["person"] = await self._person(HTTPConnection(scope))
@@ -110,6 +117,11 @@ class Guard:
             # Here and not in the application, so that this answer, too, has its headers.
             log.exception("%s %s failed", scope["method"], scope["path"])
             await _refusal(FAILED)(scope, receive, send)
+
+    def _below(self, scope: Scope) -> str:
+        """The path as the pages know it, whether the proxy has taken its own part off or not."""
+        path, root = str(scope["path"]), self.root or str(scope.get("root_path", ""))
+        return path.removeprefix(root) if path == root or path.startswith(f"{root}/") else path
 
     def _check(self, request: HTTPConnection) -> None:
         self._check_host(request.headers.get("host", ""))

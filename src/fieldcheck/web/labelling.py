@@ -7,12 +7,17 @@ from typing import Any, Literal
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
-from fieldcheck.campaign.stores.base import Event
+from fieldcheck.campaign.state import Annotation
+from fieldcheck.campaign.stores import base as stores
 from fieldcheck.core.errors import CampaignError, FieldcheckError, LabelError
 from fieldcheck.web import requests
 from fieldcheck.web.sign_in import Person
 from fieldcheck.web.snapshot import content_json, progress_json
 from fieldcheck.web.watch import Watch
+
+EARLIER = 200
+"""Earlier answers that can be reopened from the list."""
+
 
 Answers = Literal["classes", "right-wrong", "number"]
 
@@ -51,9 +56,27 @@ class Labelling:
             "answers": self.answers,
             "classes": list(self.campaign.state.classes) if self.answers == "classes" else [],
             "labels_per_item": settings.labels_per_item,
+            "instructions": settings.instructions,
+            "descriptions": dict(settings.descriptions),
             "person": person.name,
             "role": person.role,
         }
+
+    def mine(self, asked: requests.PageRequest, person: Person) -> dict[str, Any]:
+        """What a person answered so far, the newest first."""
+        by = self._by(asked, person)
+        items = self.campaign.refresh().items.values()
+        said = [one for item in items if (one := item.annotation_of(by)) is not None]
+        newest = sorted(said, key=lambda one: one.number, reverse=True)[:EARLIER]
+        return {"answers": [{"id": one.item, "given": _given(one)} for one in newest]}
+
+    def reopen(self, asked: requests.Reopen, person: Person) -> dict[str, Any]:
+        """An item that a person answered, with their answer; another answer corrects it."""
+        by, item = self._by(asked, person), self.campaign.refresh().items.get(asked.item)
+        said = None if item is None else item.annotation_of(by)
+        if said is None:
+            raise CampaignError(f"you have not answered '{asked.item}'", rule="one's own answers can be reopened")
+        return {"item": {**self._item(asked.item), "given": _given(said)}}
 
     def next(self, asked: requests.Next, person: Person) -> dict[str, Any]:
         """Items for a person, leased to them; where there are none, why."""
@@ -110,20 +133,28 @@ class Labelling:
         """Whether an item is anybody's business."""
         return self.campaign.pool.id_of(position) in self.campaign.state.items
 
-    def _done(self, event: Event) -> dict[str, Any]:
+    def _done(self, event: stores.Event) -> dict[str, Any]:
         """Said once it is stored."""
         self.progress.changed()
         return {"saved": True, "number": event.number}
 
     def _by(self, asked: requests.PageRequest, person: Person) -> str:
         """Whose doing it is: whoever is signed in. A page that was opened by another person is told so."""
+        self._check_campaign(asked)
+        return _signed_in(asked.by, person.name) if person.name else self._declared(asked.by)
+
+    def leads(self, asked: requests.PageRequest, person: Person) -> str:
+        """Whose doing it is on the desk; alone on one machine, the lead may be nameless."""
+        self._check_campaign(asked)
+        return self._by(asked, person) if person.name or asked.by else "lead"
+
+    def _check_campaign(self, asked: requests.PageRequest) -> None:
         if asked.campaign != self.name:
             raise ElsewhereError(
                 "this page belongs to another campaign",
                 rule="labels go to the campaign whose items were shown",
                 hint="load the page again",
             )
-        return _signed_in(asked.by, person.name) if person.name else self._declared(asked.by)
 
     def _declared(self, name: str | None) -> str:
         """Alone on one machine, a person's name is what they say it is, unless it is that of a person with a link."""
@@ -133,6 +164,11 @@ class Labelling:
         if state.invited.get(state.person(name)):
             raise CampaignError(f"'{name}' has a link of their own", rule="one name, one person", hint="another name")
         return name
+
+
+def _given(said: Annotation) -> str | None:
+    """An answer as it was given; None: it was skipped."""
+    return None if said.skipped else str(said.label)
 
 
 def _signed_in(claimed: str | None, name: str) -> str:

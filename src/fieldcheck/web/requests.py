@@ -73,6 +73,31 @@ class Undo(Act):
     """Take back one's own label or skip."""
 
 
+class Reopen(PageRequest):
+    """Look again at an item that one has answered."""
+
+    item: Item
+
+
+class Settle(Act):
+    """The lead's word about an item."""
+
+    label: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+
+
+class Extend(PageRequest):
+    """Go on with so many labels more."""
+
+    key: Key
+    more: Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class Close(PageRequest):
+    """Take no more labels."""
+
+    key: Key
+
+
 class Release(PageRequest):
     """Give back items that were not looked at."""
 

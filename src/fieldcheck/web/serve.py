@@ -45,7 +45,7 @@ EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 -- asked for by whoever starts 
 
 def _say(text: str) -> None:
     """At once: whoever started the server through a pipe waits for its address."""
-    print(words.visible(text), flush=True)  # noqa: T201 -- the server has no other face
+    print(words.on_one_line(text), flush=True)  # noqa: T201 -- the server has no other face
 
 
 class _Server(uvicorn.Server):
@@ -70,6 +70,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
     by: str = "",
     invite: Sequence[str] = (),
     address: str = "",
+    root: str = "",
     pool: str | Path | None = None,
     hosts: Sequence[str] = (),
     answers: str | None = None,
@@ -89,6 +90,8 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
         People who get a link of their own; where a server listens at the port already, it is one for that server.
     address
         How people reach the server, where that is not the host and the port: ``https://label.example.org/pool-7``.
+    root
+        The path below which a proxy has put it, ``/pool-7``, whether it takes that part off or not.
     hosts
         Further names under which the server may be asked, of a proxy in front of it.
     tell
@@ -117,8 +120,9 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
                 hosts=names,
                 answers=answers,
                 show_predictions=show_predictions,
+                root=_root(root),
             )
-            shown = address or _address(host, listener.getsockname()[1])
+            shown = address or _address(host, listener.getsockname()[1]) + _root(root)[1:]
             own = _link(shown, token) if token else shown
             tell(f"{'lead' if token else 'label'} at {own}")
             _tell_links(tell, campaign, shown, links)
@@ -166,6 +170,14 @@ def _names_in(address: str) -> tuple[str, ...]:
             f"--address {address}", rule="how people reach the server", hint="https://label.example.org/pool-7"
         )
     return (parts.hostname,)
+
+
+def _root(path: str) -> str:
+    """A path as it is cut off: with a slash before it, and none behind it."""
+    plain = path.strip("/")
+    if set(plain) & set("?#%\\ ") or ".." in plain:
+        raise FieldcheckError(f"--root-path {path}", rule="the path of a proxy to this server", hint="/pool-7")
+    return f"/{plain}" if plain else ""
 
 
 @contextlib.contextmanager

@@ -8,21 +8,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fieldcheck.accuracy.assessment import slices
 from fieldcheck.accuracy.assessment.development import Point
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
-from fieldcheck.campaign.progress import Failure, Progress
+from fieldcheck.campaign.progress import Annotator, Failure, Progress
 from fieldcheck.campaign.state import State
-from fieldcheck.core.errors import FieldcheckError, LabelError, StoreError
+from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError, StoreError
 from fieldcheck.core.estimate import Estimate
+from fieldcheck.report.campaign import on_scale
 
 GALLERY = 48
 """Failures that are shown; the report has all of them."""
 
 
-FIRST = 2
-"""Labels before which nobody asks why there is no estimate."""
+FIRST = 10
+"""Labels before which no number is shown: it would be read as an answer."""
+
+
+FEW_CLASSES = 20
+"""Predicted classes up to which the desk shows each."""
+
+
+UNSETTLED = 30
+"""Items that wait for the lead, as many as are shown at once."""
 
 
 EXCERPT = 160
@@ -54,11 +64,13 @@ def desk_json(campaign: Campaign) -> Snapshot:
     found = {
         "number": state.number,
         "progress": {**_progress(progress), "failures": progress.failures, "agreement": finite(progress.agreement)},
-        "people": _people(state.invited, progress.annotators),
+        "people": [_person(one, state.invited) for one in campaign.view.annotators()],
+        "unsettled": [_unsettled(campaign, name) for name in campaign.view.unsettled()[:UNSETTLED]],
+        "slices": [] if estimate is None else _slices(campaign),
         "estimate": None if estimate is None else estimate_json(estimate),
         "why": why,
         "failures": _gallery(campaign),
-        "development": [] if estimate is None else [_point(point) for point in campaign.view.development(state=state)],
+        "development": [] if estimate is None else _development(campaign, estimate, state),
     }
     return Snapshot(state.number, json.dumps(found))
 
@@ -68,17 +80,65 @@ def _gallery(campaign: Campaign) -> list[dict[str, Any]]:
     return [_failure(campaign, failure) for failure in newest_first[:GALLERY]]
 
 
-def _people(invited: Mapping[str, str], labels: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Everyone who labelled or was invited: how many labels, and whether their link is valid (None: they have none)."""
-    return [
-        {"name": name, "labels": labels.get(name, 0), "link": bool(invited[name]) if name in invited else None}
-        for name in sorted({*labels, *invited}, key=lambda name: (-labels.get(name, 0), name))
-    ]
+def _person(one: Annotator, invited: Mapping[str, str]) -> dict[str, Any]:
+    """What a person did, and whether their link is valid (None: they have none)."""
+    return {
+        "name": one.name,
+        "labels": one.labels,
+        "skips": one.skips,
+        "seconds": finite(one.seconds),
+        "agreement": finite(one.agreement),
+        "open": one.open,
+        "link": bool(invited[one.name]) if one.name in invited else None,
+    }
+
+
+def _unsettled(campaign: Campaign, name: str) -> dict[str, Any]:
+    """An item that waits for the lead: what it is, and what people said about it; not what the model did."""
+    item = campaign.state.items[name]
+    content = campaign.view.content(item.position)
+    return {
+        **content_json(content, item.position),
+        "disputed": item.standing == "disputed",
+        "label": None if item.label is None else str(item.label),
+        "said": [[one.by, "skipped" if one.skipped else str(one.label)] for one in (*item.labels, *item.skips)],
+        "flags": [[flag.by, flag.note] for flag in item.flags],
+    }
+
+
+def _slices(campaign: Campaign) -> list[dict[str, Any]]:
+    """Parts of the pool by what the model said, where there are few classes."""
+    pool = campaign.pool
+    if pool.predictions is None or pool.task != "classification" or len(pool.classes) > FEW_CLASSES:
+        return []
+    try:
+        labelled, _ = campaign.view.labelled()
+        return [row.to_dict() for row in slices.slices(labelled, pool, "prediction").rows]
+    except (LabelError, SampleError):
+        return []
+
+
+def _development(campaign: Campaign, estimate: Estimate | Comparison, state: State) -> list[dict[str, float | None]]:
+    if isinstance(estimate, Comparison):
+        return []
+    points = campaign.view.development(state=state)
+    return [_point(on_scale(campaign, point, estimate.metric)) for point in points if point.labels >= FIRST]
+
+
+def metric_of(campaign: Campaign) -> str:
+    """What the desk speaks of: of errors, in the unit of the predictions."""
+    settings = campaign.settings
+    if settings.task == "classification":
+        return "accuracy"
+    return {"squared": "rmse", "absolute": "mae"}[settings.loss]
 
 
 def _estimate(campaign: Campaign, state: State) -> tuple[Estimate | Comparison | None, str]:
     try:
-        return campaign.view.estimate(state=state), ""
+        found = campaign.view.estimate(state=state)
+        if isinstance(found, Comparison):
+            return found, ""
+        return (found.as_metric(metric_of(campaign)), "") if found.labels >= FIRST else (None, _too_few(campaign))
     except LabelError as error:
         return None, _too_few(campaign) if campaign.progress().labelled < FIRST else f"{error.problem}: {error.rule}"
     except StoreError:
@@ -90,8 +150,8 @@ def _estimate(campaign: Campaign, state: State) -> tuple[Estimate | Comparison |
 def _too_few(campaign: Campaign) -> str:
     wanted = campaign.settings.labels_per_item
     if wanted == 1:
-        return "It comes with the first labels of the list."
-    return f"It comes when the first items of the list have labels of {wanted} people."
+        return f"It comes with the first {FIRST} labels."
+    return f"It comes when the first {FIRST} items have labels of {wanted} people."
 
 
 def _comparison_json(found: Comparison) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.requirement import Requirement, worst
+from fieldcheck.core.requirement import Requirement, look_error, worst
 
 
 def estimate(value: float, low: float, high: float) -> Estimate:
@@ -100,18 +100,18 @@ NARROWER, PROTECTED = Interval(0.96, 0.98), Interval(0.94, 0.98, basis="protecte
 
 
 @pytest.mark.parametrize(("interval", "beside"), [(NARROWER, PROTECTED), (PROTECTED, NARROWER)])
-def test_the_protected_interval_decides_when_asked(interval: Interval, beside: Interval) -> None:
+def test_the_protected_interval_decides(interval: Interval, beside: Interval) -> None:
     """Whichever of the two comes first: what is called protected is never the narrower one."""
     found = replace(estimate(0.97, 0.96, 0.98), interval=interval, beside=beside)
     assert found.protected == PROTECTED
-    assert decide(found, Requirement("accuracy", 0.95)).interval == interval
-    assert decide(found, Requirement("accuracy", 0.95), protected=True).word == "undecided"
-    assert decide(found, Requirement("accuracy", 0.95), protected=True).interval == PROTECTED
+    assert decide(found, Requirement("accuracy", 0.95)).word == "undecided"
+    assert decide(found, Requirement("accuracy", 0.95)).interval == PROTECTED
 
 
-def test_without_a_protected_interval_none_decides() -> None:
-    with pytest.raises(FieldcheckError):
-        decide(replace(estimate(0.97, 0.96, 0.98), beside=NARROWER), Requirement("accuracy", 0.95), protected=True)
+def test_all_looks_together_stay_under_the_error_that_is_allowed() -> None:
+    errors = [look_error(number) for number in range(60)]
+    assert errors[:3] == pytest.approx([0.04, 0.008, 0.0016])
+    assert sum(errors) == pytest.approx(0.05)
 
 
 def test_an_interval_that_is_not_trusted_decides_nothing() -> None:

@@ -10,12 +10,13 @@ import pytest
 
 import fieldcheck as fc
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.simulate import assess_until, play, run_until
+from fieldcheck.accuracy.assessment.simulate import play, run_until, simulate_until
 from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth, StopRule, judge, open_ended
 from fieldcheck.accuracy.designs import Srs, Ssrs, Waves
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError, LabelError
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
+from fieldcheck.numerics.sampling.inclusion import Objective
 from fieldcheck.testing import assert_covers
 
 
@@ -31,7 +32,7 @@ HARD = made_up(1_500, doubt=0.9)
 EASY = made_up(1_500, doubt=0.04)
 HARD_FIELD = Field.of(HARD, auxiliary=["confidence"])
 EASY_FIELD = Field.of(EASY, auxiliary=["confidence"])
-RULES = [HalfWidth(0.05), HalfWidth(0.05, formal=True), Certify(0.7), Certify(0.85), Certify(HARD_FIELD.truth)]
+RULES = [HalfWidth(0.05), Certify(0.7), Certify(0.85), Certify(HARD_FIELD.truth)]
 DESIGNS = [Waves(), Srs()]
 
 
@@ -93,24 +94,19 @@ def test_the_half_width_is_that_of_the_interval_shown() -> None:
     assert stop.estimate.beside is not None
 
 
-def test_where_failures_are_believed_rare_or_it_is_formal_only_the_protected_interval_counts() -> None:
-    plain = run_until(HARD_FIELD, Waves(), HalfWidth(0.06), max_labels=1_000, seed=5)
-    formal = run_until(HARD_FIELD, Waves(), HalfWidth(0.06, formal=True), max_labels=1_000, seed=5)
-    rare = run_until(EASY_FIELD, Waves(), HalfWidth(0.03), max_labels=1_000, seed=5)
-    assert [v.estimate.design for v in (plain, formal, rare)] == [
-        "waves:first=40",
-        "waves:floor=0.5,first=40",
-        "waves:floor=0.5,first=40",
-    ]
-    assert not plain.estimate.interval.method.startswith("protected")
-    assert formal.estimate.interval.method.startswith("protected")
-    assert rare.estimate.interval.method.startswith("protected")
+@pytest.mark.parametrize("objective", ["protected", "estimate"])
+def test_only_the_protected_interval_counts(objective: Objective) -> None:
+    stop = run_until(HARD_FIELD, Waves(objective=objective), HalfWidth(0.06), max_labels=1_000, seed=5)
+    assert stop.estimate.interval.basis == "protected"
+    assert ("floor=0.5" in stop.estimate.design) == (objective == "estimate")
 
 
 def test_what_a_design_says_itself_is_kept() -> None:
     own = Waves(first=30, floor=0.1)
     assert open_ended(own, Certify(0.9), HARD_FIELD.frame) == own
-    assert open_ended(Waves(first=30), Certify(0.9), HARD_FIELD.frame) == Waves(first=30, floor=0.5)
+    plain = Waves(first=30, objective="estimate")
+    assert open_ended(plain, Certify(0.9), HARD_FIELD.frame) == replace(plain, floor=0.5)
+    assert open_ended(Waves(first=30), Certify(0.9), HARD_FIELD.frame) == Waves(first=30)
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
@@ -165,16 +161,16 @@ def test_half_width_of_errors() -> None:
     rng = np.random.default_rng(7)
     said, spread = rng.normal(0, 2, 900), rng.random(900)
     pool = fc.from_arrays(y_pred=said, y_true=said + rng.normal(0, 1, 900) * spread, auxiliary={"lsa": spread})
-    stop = assess_until(pool, HalfWidth(0.06), seed=1)
+    stop = simulate_until(pool, HalfWidth(0.06), seed=1)
     assert stop.decision == "passed"
     assert stop.estimate.metric == "1-mse"
     assert "points" not in stop.sentence()
     with pytest.raises(DesignError):
-        assess_until(pool, Certify(0.9), seed=1)
+        simulate_until(pool, Certify(0.9), seed=1)
 
 
 def test_words_say_what_it_rests_on() -> None:
-    stop = assess_until(EASY, Certify(0.98), max_labels=60, seed=0)
+    stop = simulate_until(EASY, Certify(0.98), max_labels=60, seed=0)
     assert stop.decision == "undecided"
     assert "more labels" in stop.sentence() or "nearly" in stop.sentence()
     assert {"decision", "truth", "looks", "error", "assumes", "wrong if", "about"} == dict(stop.facts()).keys()
@@ -202,7 +198,7 @@ def test_what_cannot_be_is_refused() -> None:
             Certify(wrong)
     for design in (Ssrs("confidence"), Srs(replace=True)):
         with pytest.raises(DesignError):
-            assess_until(HARD, HalfWidth(0.1), design)
+            simulate_until(HARD, HalfWidth(0.1), design)
     for most in (1, 1_501):
         with pytest.raises(BudgetError):
-            assess_until(HARD, HalfWidth(0.1), max_labels=most)
+            simulate_until(HARD, HalfWidth(0.1), max_labels=most)

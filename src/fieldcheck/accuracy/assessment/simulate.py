@@ -34,7 +34,7 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
 
 
-def assess(
+def simulate(
     pool: Pool | str | Path,
     design: Design | str = "waves",
     *,
@@ -96,7 +96,7 @@ def play(field: Field, design: Design, *, budget: int, seed: int) -> Labelled:
     return Labelled(sample, field.losses[sample.items], field.failed[sample.items], field.frame.task)
 
 
-def simulate(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Repetition:
+def repetition(field: Field, design: Design, *, budget: int, seed: int, level: float = 0.95) -> Repetition:
     """One campaign, as one point of a comparison."""
     labelled = play(field, design, budget=budget, seed=seed)
     found = estimators.estimate(labelled, level=level)
@@ -118,7 +118,7 @@ ENOUGH = 5000
 """Labels at which to give up, unless told otherwise."""
 
 
-def assess_until(
+def simulate_until(
     pool: Pool | str | Path,
     rule: StopRule,
     design: Design | str = "waves",

@@ -30,12 +30,7 @@ from fieldcheck.core.types import Loss
 from fieldcheck.numerics import special
 from fieldcheck.numerics.intervals import boundary
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
-from fieldcheck.numerics.regression.risk import RiskModel, frame_model
 from fieldcheck.numerics.sampling import schedule
-
-RARE = 0.05
-"""Mean failure rate, as believed before any label, under which only the protected interval is narrow with reason."""
-
 
 Seen = tuple[int, float, Interval]
 """Labels, mean loss and its interval at one look."""
@@ -74,18 +69,14 @@ class StopRule(Protocol):
 class HalfWidth:
     """Stop when the interval reaches no farther than ``target`` from its middle.
 
-    Looking after every wave does no harm: it stops on the spread of the estimate, not on its value. With ``waves`` and
-    failures that are believed to be rare (under 5 %) it waits for the protected interval, since the other one may be
-    narrow only because nobody looked where failures hide.
+    Looking after every wave does no harm: it stops on the spread of the estimate, not on its value. ``waves`` waits for
+    the protected interval, since the other one may be narrow only because nobody looked where failures hide.
 
     target
         Half-width wanted, in the unit of the metric: 0.02 is two points of accuracy.
-    formal
-        Always wait for the protected interval.
     """
 
     target: float
-    formal: bool = False
 
     def __post_init__(self) -> None:
         if not self.target > 0:
@@ -98,7 +89,7 @@ class HalfWidth:
         return self.target
 
     def careful(self, frame: Frame) -> bool:
-        return self.formal or _believed_rare(frame)
+        return True
 
     def looks(self, sample: Sample) -> tuple[int, ...]:
         return _schedule(sample)
@@ -109,9 +100,8 @@ class HalfWidth:
                 yield self._look(first_look(labelled, labels), level=level)
 
     def _look(self, labelled: Labelled, *, level: float) -> Seen:
-        found, frame = estimators.estimate(labelled, level=level), labelled.sample.frame
-        careful = found.protected is not None and frame is not None and self.careful(frame)
-        return len(labelled.sample), found.value, found.protected if careful and found.protected else found.interval
+        found = estimators.estimate(labelled, level=level)
+        return len(labelled.sample), found.value, found.protected or found.interval
 
     def decision(self, look: Look) -> Decided:
         return "passed" if look.interval.width / 2 <= self.target else "undecided"
@@ -281,13 +271,3 @@ def _schedule(sample: Sample) -> tuple[int, ...]:
 def first_look(labelled: Labelled, draws: int) -> Labelled:
     sample = labelled.sample.prefix(draws)
     return Labelled(sample, labelled.losses[:draws], labelled.failed[:draws], labelled.task)
-
-
-def _believed_rare(frame: Frame) -> bool:
-    """Whether failures are believed to be rare before any label; errors have no scale of their own to say so."""
-    if frame.task != "classification":
-        return False
-    model: RiskModel = frame.memo(
-        "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
-    )
-    return float(model.expected(model.prior()).mean()) < RARE

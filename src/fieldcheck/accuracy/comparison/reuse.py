@@ -5,7 +5,9 @@ seen the labels. The new version's risk is fitted to all labels, judged by its o
 where that risk says. An item's chance to be labelled is then ``1 - (1 - π_old)(1 - π_top)``.
 
 A version that was trained or tuned on these labels is right on them because it has seen them: no estimate from them
-holds, and none is made.
+holds, and none is made. Where a campaign set labels apart to train with, before it drew them, the others still judge
+the version that was trained: on the pool without the items to train with, where a kept item was labelled with the
+chance ``(π - τ)/(1 - τ)``, π the chance to be labelled and τ that to be labelled for training.
 """
 
 from __future__ import annotations
@@ -32,8 +34,9 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
-from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
-from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
+from fieldcheck.numerics.intervals import wilson
+from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, kept_chance, replay
 
 RULE = WaveRule(floor=0.2)
 """A fifth of the chances of a top-up is the same for all items."""
@@ -69,6 +72,78 @@ class Carried:
 
 
 @dataclass(frozen=True, eq=False)
+class History:
+    """Labels that there are, and the chances of all items of a pool, whatever the next version is.
+
+    items
+        Labelled, one per label, in the order they were labelled: positions in the pool.
+    train
+        One per label: True where it was set apart to train with.
+    gone
+        All items that were labelled to train with, in this round and before.
+    chance, train_chance
+        One per item: the probability to be labelled, and to be labelled for training.
+    """
+
+    items: IntArray
+    train: BoolArray
+    gone: IntArray
+    chance: FloatArray
+    train_chance: FloatArray
+
+    def kept(self, trained_on: IntArray) -> Kept:
+        """What still judges a version that was trained on all that was set apart, and on further items.
+
+        trained_on
+            These; one of them must not be a label that was kept.
+        """
+        seen = np.intersect1d(trained_on, self.items[~self.train])
+        if len(seen):
+            raise SampleError(
+                f"this version was trained on {words.counted(len(seen), 'item')} that judge it",
+                rule="only items that were exported for training, or that were never labelled, may be trained on",
+                hint="train again without them, or begin a new campaign on items that it has not seen",
+            )
+        if self.train.all():
+            raise SampleError(
+                "no label was kept",
+                rule="a version is judged by labels that it was not trained on",
+                hint="fieldcheck start POOL --train-share 0.5, which keeps half of the labels",
+            )
+        gone = np.union1d(self.gone, trained_on).astype(np.int64)
+        left = np.setdiff1d(np.arange(len(self.chance)), gone, assume_unique=True).astype(np.int64)
+        which = ~self.train
+        chance = kept_chance(self.chance, self.train_chance)
+        return Kept(left, np.searchsorted(left, self.items[which]), which, chance[left])
+
+    def all(self) -> Kept:
+        """All labels, for a version that was trained on none of them."""
+        everything = np.ones(len(self.items), dtype=bool)
+        left = np.arange(len(self.chance), dtype=np.int64)
+        return Kept(left, self.items, everything, self.chance)
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Labels that judge a new version.
+
+    left
+        The items that it is judged on: positions in the pool.
+    items
+        Labelled ones, as positions among those.
+    which
+        One per label of the history: True where it is one of them.
+    chance
+        One per item that is left: the probability that it was labelled, and kept.
+    """
+
+    left: IntArray
+    items: IntArray
+    which: BoolArray
+    chance: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class TopUp:
     """Further items to label.
 
@@ -76,13 +151,16 @@ class TopUp:
         Positions in the pool, in the order to label them.
     belief
         What was believed about the new version when they were drawn.
+    train
+        One per item: True where it is to train the version after this one with; None where all are kept.
     """
 
     items: IntArray
-    belief: Belief
+    belief: risk.Belief
+    train: BoolArray | None = None
 
     @classmethod
-    def none(cls, model: RiskModel) -> TopUp:
+    def none(cls, model: risk.RiskModel) -> TopUp:
         """No further items."""
         return cls(np.zeros(0, dtype=np.int64), model.prior())
 
@@ -98,19 +176,23 @@ def old_chances(labelled: Labelled) -> FloatArray:
     if fit is None:
         raise SampleError(
             f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
-            rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
+            rule="re-use needs the chance of every item to be drawn: designs waves, srs (without replacement), deepest",
             hint="begin a new campaign with --design waves: its labels can be re-used",
         )
     return fit.chance
 
 
-def risk_of(frame: Frame) -> RiskModel:
+def risk_of(frame: Frame) -> risk.RiskModel:
     """The prior for the new version's losses."""
-    return frame.memo("risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
+    return frame.memo("risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
 
 
-def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> TopUp:
-    """Where further labels tell most about the new version, among the items that have none."""
+def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train: float = 0.0) -> TopUp:
+    """Where further labels tell most about the new version, among the items that have none.
+
+    train
+        Share of them to train the version after this one with.
+    """
     model = risk_of(frame)
     if not 0 <= count <= frame.size - len(carried.items):
         raise BudgetError(
@@ -121,33 +203,52 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int) -> Top
     if not count:
         return TopUp.none(model)
     belief = model.fit(carried.items, carried.losses)
-    items = RULE.draw(
+    items, roles = RULE.draw_apart(
         model.prospect(belief),
         carried.drawn(),
         count,
+        train=train,
         choice=stream(seed, "reuse"),
         order=stream(seed, "reuse", "order"),
     )
-    return TopUp(items, belief)
+    return TopUp(items, belief, roles if train else None)
 
 
-def pooled(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray, *, measure: Measure) -> Labelled:
+def pooled(
+    frame: Frame,
+    carried: Carried,
+    top: TopUp,
+    losses: FloatArray,
+    *,
+    measure: Measure,
+    drawn_by: Pool | None = None,
+) -> Labelled:
     """All labels, with the chance that any of the two campaigns drew an item.
 
     losses
         Of the new version on the first items of the top-up: a first part of it, in its random order, is a smaller one.
         Infinite where an item cannot be labelled.
+    drawn_by
+        The pool that the top-up was drawn by, where it is not that of the frame.
     """
-    known, chance = np.isfinite(losses), carried.chance
+    known = np.isfinite(losses)
     more = top.items[: len(losses)]
-    if known.any():
-        wave = PastWave(RULE, risk_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
-        ((_, inclusion, _),) = replay([wave], carried.drawn())
-        chance = 1 - (1 - chance) * (1 - inclusion)
+    drawer = frame if drawn_by is None else frame_of(drawn_by)
+    chance = 1 - (1 - carried.chance) * (1 - top_up_chance(drawer, carried, top, losses))
     items = np.concatenate([carried.items, more[known]])
     everything = np.concatenate([carried.losses, losses[known]])
     sample = Sample(frame.size, items, build_design(DESIGN).estimator, PooledDraws(chance), frame=frame)
     return Labelled(sample, everything, measure.failed(everything), frame.task)
+
+
+def top_up_chance(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray) -> FloatArray:
+    """The chance of every item to be drawn by the top-up, and labelled; ``pooled`` has the words."""
+    known, more = np.isfinite(losses), top.items[: len(losses)]
+    if not known.any():
+        return np.zeros(frame.size)
+    wave = PastWave(RULE, risk_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
+    ((_, inclusion, _),) = replay([wave], carried.drawn())
+    return inclusion
 
 
 def reuse(
@@ -180,6 +281,70 @@ def reuse(
     top = draw_top_up(frame, carried, round(top_up * len(items)), seed=seed)
     labelled = pooled(frame, carried, top, truth[top.items], measure=pool.measure())
     return explained(labelled, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a new version does better, and what worse, on labels that it was not trained on.
+
+    difference
+        Of the mean losses, old less new: above 0, the new version is better.
+    low, high
+        Bounds for it.
+    mended, broken
+        Labelled items on which only the old version fails, and only the new one: positions.
+    """
+
+    difference: float
+    low: float
+    high: float
+    mended: tuple[int, ...]
+    broken: tuple[int, ...]
+    labels: int
+
+    def sentence(self) -> str:
+        """What changed, in words."""
+        better = "better" if self.low > 0 else "worse" if self.high < 0 else "not shown to be better or worse"
+        bounds = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        return (
+            f"Against the version before, on the same {words.counted(self.labels, 'label')}: {better} "
+            f"({100 * self.difference:+.1f} points, {bounds}); {words.counted(len(self.mended), 'failure')} gone, "
+            f"{len(self.broken):,} new."
+        )
+
+
+def change(old: Labelled, new: Labelled, *, level: float) -> Change:
+    """The difference of two versions on the same labels: the difference of what is expected of them, put right by what
+    the labels say about both."""
+    before, after = estimators.estimate(old).items, estimators.estimate(new).items
+    if before is None or after is None:
+        raise SampleError("the chances of these labels are not known", rule="designs waves and srs")
+    items, size, count = new.sample.items, new.sample.population, len(new.losses)
+    gain, expected, chance = old.losses - new.losses, before.expected - after.expected, after.chance[items]
+    left = gain - expected[items]
+    value = (float(expected.sum()) + float((left / chance).sum())) / size
+    variance = float(((1 - chance) / chance**2 * left**2).sum()) / size**2
+    # Labels that the two versions agree on look as if nothing could differ: one unseen difference is allowed for.
+    unseen = float((1 / chance).mean()) / size
+    optimism = max(before.optimism, after.optimism)
+    half = wilson.critical(count, level) * math.sqrt(variance * optimism + unseen**2)
+    return Change(
+        value,
+        value - half,
+        value + half,
+        tuple(items[old.failed & ~new.failed].tolist()),
+        tuple(items[new.failed & ~old.failed].tolist()),
+        count,
+    )
+
+
+def least_gain(labels: int) -> float:
+    """About the smallest gain that so many labels show, if the versions disagree on a twenty-fifth of the items."""
+    return 1.96 * math.sqrt(DISAGREE / max(labels, 1))
+
+
+DISAGREE = 0.04
+"""Share of the items on which a version and the next one differ: of ordinary rounds of training."""
 
 
 def require_unseen(labels_unseen: bool) -> None:

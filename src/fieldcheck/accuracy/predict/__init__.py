@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fieldcheck.accuracy.predict.activations import ActivationsFile
+from fieldcheck.accuracy.predict.needs import has_labels
 from fieldcheck.accuracy.predict.predict import predict
 from fieldcheck.accuracy.predict.predictions_only import from_predictions
 
-__all__ = ["ActivationsFile", "from_predictions", "predict"]
+__all__ = ["ActivationsFile", "from_predictions", "has_labels", "predict"]

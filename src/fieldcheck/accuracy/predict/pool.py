@@ -36,10 +36,23 @@ def as_pool(
         confidence=kept.confidence,
         y_true=target,
         auxiliary={name: values for name, values in kept.values.items() if name != "confidence"},
+        metadata=_texts(items),
         task=truth.task,
         name=items.name,
     )
     return replace(pool, notes=(*notes, *more, *pool.notes))
+
+
+TEXTS = 1_024
+"""Texts that are read in one go."""
+
+
+def _texts(items: Inputs) -> dict[str, Any]:
+    """What the model read, where it was text: whoever labels must see it. Pictures are found again by their ids."""
+    if items.kind != "text":
+        return {}
+    starts = range(0, len(items), TEXTS)
+    return {"text": [text for start in starts for text in items.batch(start, min(start + TEXTS, len(items)))]}
 
 
 def _named(names: tuple[str, ...], codes: npt.NDArray[Any]) -> Any:

@@ -88,6 +88,11 @@ def meant(text: str) -> str:
     return text[1:] if text[:1] == "'" and harmless(text[1:]) == text else text
 
 
+def is_ours(name: str) -> bool:
+    """Whether a column of this name would mean something else when the file is read again."""
+    return name.strip().lower() in OURS
+
+
 @dataclass(frozen=True, eq=False)
 class ToLabel:
     """An item that is written to a file, to be labelled.
@@ -105,11 +110,10 @@ class ToLabel:
 
     def cells(self) -> dict[str, str]:
         """What there is to see, as cells of a table."""
+        others = {f"{name} (item)" if is_ours(name) else name: value for name, value in self.content.pairs}
         if self.content.kind == "image":
-            return {"file": self.file} if self.file else {}
-        if self.content.kind == "text":
-            return {"text": self.content.text}
-        return {f"{name} (item)" if name.strip().lower() in OURS else name: value for name, value in self.content.pairs}
+            return {"file": self.file, **others} if self.file else others
+        return {"text": self.content.text, **others} if self.content.kind == "text" else others
 
 
 @runtime_checkable

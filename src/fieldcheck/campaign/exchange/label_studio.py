@@ -70,9 +70,10 @@ def interface(items: Sequence[ToLabel], classes: Sequence[str], *, regression: b
 
 def _shown(one: ToLabel, base: str) -> dict[str, Any]:
     said = {} if one.prediction is None else {"prediction": one.prediction}
+    row = {"row": dict(one.content.pairs)} if one.content.pairs or one.content.kind == "row" else {}
     if one.content.kind == "image":
-        return {"image": _address(one, base), **said}
-    return ({"text": one.content.text} if one.content.kind == "text" else {"row": dict(one.content.pairs)}) | said
+        return {"image": _address(one, base), **row, **said}
+    return ({"text": one.content.text} if one.content.kind == "text" else {}) | row | said
 
 
 def _address(one: ToLabel, base: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from fieldcheck import sources
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
 from fieldcheck.campaign.questions.accuracy import AccuracyQuestion
-from fieldcheck.campaign.questions.base import LabelEvidence, Question
+from fieldcheck.campaign.questions.base import LabelEvidence, PastLabels, Question
 from fieldcheck.campaign.questions.comparison import ComparisonQuestion
 from fieldcheck.campaign.questions.evidence import evidence_of
 from fieldcheck.campaign.questions.reuse import ReuseQuestion
@@ -30,7 +31,9 @@ __all__ = [
 ]
 
 
-def question_of(settings: Settings, pool: Pool, file: Path | None) -> Question:
+def question_of(
+    settings: Settings, pool: Pool, file: Path | None
+) -> AccuracyQuestion | ComparisonQuestion | ReuseQuestion:
     """The question of a campaign that was started.
 
     file
@@ -44,27 +47,40 @@ def question_of(settings: Settings, pool: Pool, file: Path | None) -> Question:
         return ComparisonQuestion.of(settings, (pool, *rivals))
     if settings.question == ReuseQuestion.name:
         (other,) = settings.others
-        old, evidence, _ = earlier(_found(other, file), number=other.number)
-        return ReuseQuestion.of(old, evidence, pool, budget=settings.budget, seed=settings.seed)
+        return ReuseQuestion.of(earlier(_found(other, file), number=other.number).labels, pool, settings, other)
     return AccuracyQuestion.of(settings, pool)
 
 
-def earlier(place: str | Path, *, number: int | None = None) -> tuple[AccuracyQuestion, LabelEvidence, int]:
-    """The question and the evidence of an earlier campaign, and the number of its last event that counts.
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """An earlier campaign: what it knows, and the number of its last event that counts.
+
+    exported
+        Ids of the items that it gave away to train with.
+    """
+
+    labels: PastLabels
+    number: int
+    exported: tuple[str, ...]
+
+
+def earlier(place: str | Path, *, number: int | None = None) -> Earlier:
+    """What an earlier campaign knows.
 
     number
         As it was then: labels that came later do not count.
     """
     with contextlib.closing(EventLog(open_store(place))) as log:
         state = log.state if number in (None, log.state.number) else fold(log.events()[:number])
-        if state.settings.question != AccuracyQuestion.name:
+        pool = find_pool(state, None, log.file)
+        question = question_of(state.settings, pool, log.file)
+        if isinstance(question, ComparisonQuestion):
             raise CampaignError(
                 f"{place} asks another question: {state.settings.question}",
                 rule="labels are re-used where the chances of all items are known: about the accuracy of one model",
                 hint="the campaign that was started with one pool",
             )
-        pool = find_pool(state, None, log.file)
-        return AccuracyQuestion.of(state.settings, pool), evidence_of(state), state.number
+        return Earlier(question.past_labels(evidence_of(state)), state.number, state.exported)
 
 
 def _found(other: Other, file: Path | None) -> str | Path:

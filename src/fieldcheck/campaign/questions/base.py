@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.accuracy.comparison.reuse import History
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.settings import Settings
 from fieldcheck.core.estimate import Estimate
@@ -37,6 +38,22 @@ class LabelEvidence:
         sample = self.sample.prefix(draws)
         ids = self.ids[: len(sample.to_label())]
         return LabelEvidence(sample, ids, {name: self.labels[name] for name in ids if name in self.labels})
+
+
+@dataclass(frozen=True, eq=False)
+class PastLabels:
+    """What a campaign knows that another version can be judged by.
+
+    pool
+        All items, with what the version of that campaign said.
+    labels
+        By id: the label that counts, or that there is none.
+    """
+
+    pool: Pool
+    history: History
+    labels: Mapping[str, Label]
+    notes: tuple[str, ...]
 
 
 class Question(Protocol):

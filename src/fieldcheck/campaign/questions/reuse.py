@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import takewhile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,9 +13,8 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.designs.base import Design
-from fieldcheck.campaign.questions.accuracy import AccuracyQuestion
-from fieldcheck.campaign.questions.base import LabelEvidence
-from fieldcheck.campaign.settings import Settings
+from fieldcheck.campaign.questions.base import LabelEvidence, PastLabels
+from fieldcheck.campaign.settings import Other, Settings
 from fieldcheck.core import measures, words
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import CampaignError, SampleError
@@ -24,7 +22,7 @@ from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
-from fieldcheck.core.types import FloatArray
+from fieldcheck.core.types import FloatArray, IntArray
 
 ESTIMATOR = "reuse"
 """Not one of the estimators of an accuracy: a top-up is estimated together with the labels that it tops up."""
@@ -35,11 +33,21 @@ class ReuseQuestion:
     """How accurate is the new version, given the labels of an earlier campaign and a few more?
 
     pool
-        Of the new version, in the order of the old pool.
+        The items that it is judged on, in the order of the old pool: those that it was not trained on.
     carried
         The labels of the earlier campaign before its first gap, with the chances that these items had.
+    before
+        The same items with what the version of the earlier campaign said.
+    past
+        All that the earlier campaign knows.
+    whole
+        All items, with what the new version said.
+    kept
+        Which of its labels, and which items, judge the new version.
     budget
         Further labels; None: a quarter of those that are re-used.
+    train_share
+        Share of them to train the version after this one with.
     """
 
     name: ClassVar[str] = "reuse"
@@ -47,22 +55,28 @@ class ReuseQuestion:
 
     pool: Pool
     carried: reuse.Carried
+    before: Pool
+    past: PastLabels
+    whole: Pool
+    kept: reuse.Kept
     budget: int | None
     seed: int
+    train_share: float = 0.0
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, old: AccuracyQuestion, evidence: LabelEvidence, new: Pool, *, budget: int | None, seed: int
-    ) -> ReuseQuestion:
+    def of(cls, past: PastLabels, new: Pool, settings: Settings, other: Other) -> ReuseQuestion:
         """What an earlier campaign knows, beside the predictions of the new version."""
-        measures.refuse_outcomes(evidence.labels)
-        pool = aligned(old.pool, new)
-        labelled, notes = old.labelled(evidence)
-        items = labelled.sample.items
-        losses = pool.losses_of(evidence.labels, [pool.id_of(int(item)) for item in items])
-        carried = reuse.Carried(items, losses, reuse.old_chances(labelled))
-        return cls(pool, carried, budget, seed, (*notes, *_lost(evidence)))
+        measures.refuse_outcomes(past.labels)
+        whole = aligned(past.pool, new)
+        kept, notes = _kept(past, other)
+        pool, before = (one if len(kept.left) == len(one) else one.select(kept.left) for one in (whole, past.pool))
+        ids = [pool.id_of(int(item)) for item in kept.items]
+        carried = reuse.Carried(kept.items, pool.losses_of(past.labels, ids), kept.chance)
+        notes = (*past.notes, *_lost(past.labels), *notes)
+        return cls(
+            *(pool, carried, before, past, whole, kept, settings.budget, settings.seed, settings.train_share, notes)
+        )
 
     @property
     def pools(self) -> tuple[Pool, ...]:
@@ -92,7 +106,8 @@ class ReuseQuestion:
 
     def draw(self, evidence: LabelEvidence | None) -> Sample:
         """One wave, where further labels tell most about the new version."""
-        top = reuse.draw_top_up(reuse.frame_of(self.pool), self.carried, self.count, seed=self.seed)
+        frame = reuse.frame_of(self.pool)
+        top = reuse.draw_top_up(frame, self.carried, self.count, seed=self.seed, train=self.train_share)
         draws = WaveDraws(
             wave=np.zeros(len(top.items), dtype=np.int64),
             sizes=(len(top.items),),
@@ -102,24 +117,72 @@ class ReuseQuestion:
             certain=reuse.RULE.certain,
             before=self.carried.items,
         )
-        return Sample(len(self.pool), top.items, ESTIMATOR, draws)
+        return Sample(len(self.pool), top.items, ESTIMATOR, draws, train=top.train)
 
     def enough(self, evidence: LabelEvidence) -> bool:
         return False
 
     def statement(self, evidence: LabelEvidence, *, level: float) -> Estimate:
         """The new version's accuracy, from the old labels and those of the top-up before its first gap."""
-        frame = reuse.frame_of(self.pool)
-        top = reuse.TopUp(
-            evidence.sample.items, reuse.risk_of(frame).belief(evidence.sample.drawn_as(WaveDraws).beliefs[0])
-        )
-        known = self.pool.losses_of(evidence.labels, evidence.ids)
-        losses = known[: _before_gap(known)]
-        fit = reuse.pooled(frame, self.carried, top, losses, measure=self.pool.measure())
+        top, losses = self._top_up(evidence)
+        fit = reuse.pooled(reuse.frame_of(self.pool), self.carried, top, losses, measure=self.pool.measure())
         notes = (*self.notes, *_left(losses, len(evidence.ids)))
-        return reuse.explained(
+        found = reuse.explained(
             fit, self.pool, seed=self.seed, level=level, reused=len(self.carried.items), warnings=notes
         )
+        return replace(found, warnings=(*found.warnings, *self._on_all(found)))
+
+    def _on_all(self, found: Estimate) -> tuple[str, ...]:
+        """The whole pool beside it: what it was trained on has labels too."""
+        gone = self.past.history.items[~self.kept.which]
+        if len(self.whole) == len(self.pool) or not len(gone):
+            return ()
+        losses = self.whole.losses_of(self.past.labels, [self.whole.id_of(int(item)) for item in gone])
+        known = losses[np.isfinite(losses)]
+        mean = (float(known.sum()) + (len(self.whole) - len(known)) * found.mean_loss) / len(self.whole)
+        count, scale = words.counted(len(gone), "item"), found.scale
+        return (
+            f"on all {len(self.whole):,} items, the {count} to train with among them, "
+            f"{found.metric} is {scale.shown(scale.of(mean))}",
+        )
+
+    def _top_up(self, evidence: LabelEvidence) -> tuple[reuse.TopUp, FloatArray]:
+        """What was drawn, and the losses of what is labelled of it before the first gap."""
+        beliefs = evidence.sample.drawn_as(WaveDraws).beliefs
+        top = reuse.TopUp(evidence.sample.items, reuse.risk_of(reuse.frame_of(self.pool)).belief(beliefs[0]))
+        known = self.pool.losses_of(evidence.labels, evidence.ids)
+        return top, known[: _before_gap(known)]
+
+    def change(self, evidence: LabelEvidence, *, level: float) -> reuse.Change:
+        """What the new version does better, and what worse, than the one before, on the labels that judge both."""
+        top, losses = self._top_up(evidence)
+        known = self.before.losses_of(evidence.labels, evidence.ids)[: len(losses)]
+        ids = [self.before.id_of(int(item)) for item in self.carried.items]
+        carried = replace(self.carried, losses=self.before.losses_of(self.past.labels, ids))
+        old, new = (
+            reuse.pooled(reuse.frame_of(pool), labels, top, said, measure=pool.measure(), drawn_by=self.pool)
+            for pool, labels, said in ((self.before, carried, known), (self.pool, self.carried, losses))
+        )
+        return reuse.change(old, new, level=level)
+
+    def past_labels(self, evidence: LabelEvidence) -> PastLabels:
+        """What may be re-used for the version after this one: the labels of all rounds."""
+        top, losses = self._top_up(evidence)
+        frame, usable = reuse.frame_of(self.pool), np.isfinite(losses)
+        more = top.items[: len(losses)][usable]
+        roles = np.zeros(len(losses), dtype=bool) if evidence.sample.train is None else evidence.sample.train
+        train = roles[: len(losses)][usable]
+        wave = reuse.top_up_chance(frame, self.carried, top, losses)
+        missed, left, size = 1 - self.carried.chance, self.kept.left, len(self.whole)
+        history = reuse.History(
+            items=np.concatenate([left[self.carried.items], left[more]]),
+            train=np.concatenate([np.zeros(len(self.carried.items), dtype=bool), train]),
+            gone=np.union1d(np.setdiff1d(np.arange(size), left), left[more[train]]),
+            chance=_spread(1 - missed * (1 - wave), left, size),
+            train_chance=_spread(missed * wave * self.train_share, left, size),
+        )
+        labels = {**self.past.labels, **evidence.labels}
+        return PastLabels(self.whole, history, labels, self.notes)
 
     def labelled(self, evidence: LabelEvidence) -> tuple[Labelled, tuple[str, ...]]:
         """There is none: the labels of two campaigns have chances of their own."""
@@ -138,11 +201,38 @@ def _before_gap(losses: FloatArray) -> int:
     return int(gaps[0]) if len(gaps) else len(losses)
 
 
-def _lost(evidence: LabelEvidence) -> tuple[str, ...]:
-    """What to say about old items that could not be labelled; those after the first gap are not used anyway."""
-    labels: Mapping[str, Label] = evidence.labels
-    used = takewhile(lambda name: name in labels, evidence.ids)
-    count = sum(isinstance(labels[name], Missing) for name in used)
+def _kept(past: PastLabels, other: Other) -> tuple[reuse.Kept, tuple[str, ...]]:
+    """The labels that judge the new version, and what to say about the others."""
+    if not other.trained:
+        return past.history.all(), ()
+    ids = _in_pool(past.pool, other.trained_on)
+    kept = past.history.kept(past.pool.position_of(ids))
+    trained, count = len(past.pool) - len(kept.left), int(kept.which.sum())
+    said = (
+        f"judged on the {words.counted(len(kept.left), 'item')} that it was not trained on, "
+        f"by {words.counted(count, 'label that was kept', 'labels that were kept')}; "
+        f"{words.counted(trained, 'item')} left out",
+        f"{count:,} kept labels do not show gains under about {reuse.least_gain(count):.0%}".replace("%", " points"),
+    )
+    strange = len(other.trained_on) - len(ids)
+    return kept, (*said, *((f"{strange:,} of the items it was trained on are not in this pool",) if strange else ()))
+
+
+def _in_pool(pool: Pool, ids: Sequence[str]) -> list[str]:
+    there = {str(one) for one in pool.ids.tolist()} if isinstance(pool.ids, np.ndarray) else set(pool.ids.to_pylist())
+    return [name for name in ids if name in there]
+
+
+def _spread(values: FloatArray, left: IntArray, size: int) -> FloatArray:
+    """Of the items that are left, as values of all items; 0 elsewhere."""
+    whole = np.zeros(size)
+    whole[left] = values
+    return whole
+
+
+def _lost(labels: Mapping[str, Label]) -> tuple[str, ...]:
+    """What to say about old items that could not be labelled."""
+    count = sum(isinstance(label, Missing) for label in labels.values())
     text = f"{words.counted(count, 'item')} of the earlier campaign could not be labelled: taken to be like the others"
     return (text,) if count else ()
 

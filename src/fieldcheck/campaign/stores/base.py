@@ -22,6 +22,7 @@ EventKind = Literal[
     "invited",
     "shown",
     "extended",
+    "exported",
     "closed",
 ]
 

@@ -12,7 +12,7 @@ from fieldcheck import report
 from fieldcheck.bench import split_specs
 from fieldcheck.bench import tomography as comparison
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, say, show_table, tell
+from fieldcheck.cli.show import progress, say_lines, show_table, tell
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
@@ -78,7 +78,7 @@ def _number(word: str) -> int:
 
 def _deliver(result: comparison.TomographyResult, json_file: Path | None) -> None:
     if json_file is not None and str(json_file) == "-":
-        say(result.to_json(), end="")
+        say_lines(result.to_json(), end="")
         return
     if json_file is not None:
         report.write_text(json_file, result.to_json())

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck.cli.show import say
+from fieldcheck.cli.show import say_lines
 from fieldcheck.tomography.setup.template import template
 
 
@@ -16,4 +16,4 @@ def init(
     ] = "digits",
 ) -> None:
     """Print a commented space file for a family of perturbations: fieldcheck tomography init > space.toml."""
-    say(template(family), end="")
+    say_lines(template(family), end="")

@@ -2,8 +2,8 @@
 
 Both bounds are quantiles of the beta distribution with the mean and variance of the estimate. Each allows for part of
 one failure that no label showed: the *protected* one for a failure where labels are sparsest, the narrower one, right
-if the risk model is, for one where failures are expected. That they cover is a result of simulation
-(benchmarks/results/right_numbers.md), not a theorem.
+if the risk model is, for one where failures are expected that no label showed. That they cover is a result of
+simulation (benchmarks/results/right_numbers.md), not a theorem.
 
 Where labels are sparsest depends on how many failures hide: a tenth of the pool does not fit into the hundred items
 with the smallest chances. The upper bound is the one that agrees with itself: what it leaves for hidden failures is
@@ -34,10 +34,10 @@ class MeanEvidence:
         The estimate.
     seen, foreseen
         Its variance as the labels show it, and as the risk model expects it.
-    least, typical
-        How densely labels were drawn where they are sparsest, and where failures are expected: the chance that such an
-        item has a label is ``1 - exp(-rate)``. ``least`` has one value per item of the population: the mean rate over
-        the one, two, three, ... items with the smallest ones.
+    least, typical, unseen
+        How densely labels were drawn where they are sparsest, where failures are expected, and where such are expected
+        that no label showed: the chance that such an item has a label is ``1 - exp(-rate)``. ``least`` has one value
+        per item of the population: the mean rate over the one, two, three, ... items with the smallest ones.
     failures, labels, population
         Counts; failures may be a sum of losses between 0 and 1.
     """
@@ -47,6 +47,7 @@ class MeanEvidence:
     foreseen: float
     least: FloatArray
     typical: float
+    unseen: float
     failures: float
     labels: int
     population: int
@@ -67,7 +68,9 @@ def protected(found: MeanEvidence, *, level: float, strict: bool = False) -> Bou
 def trusting(found: MeanEvidence, *, level: float) -> Bounds:
     """Bounds that hold if the risk model is right; never wider than the protected ones."""
     low, most = protected(found, level=level)
-    high = _upper(found, max(found.seen, found.foreseen), found.typical, level=level, share=WORST)
+    # Where failures were sought and none was found, there are no more than a random sample would leave possible.
+    rate = found.unseen if found.failures else max(found.unseen, found.labels / found.population)
+    high = _upper(found, max(found.seen, found.foreseen), rate, level=level, share=WORST)
     return _possible(found, low, min(high, most))
 
 
@@ -79,7 +82,7 @@ def protected_loss(found: MeanEvidence, *, level: float) -> Bounds:
 
 def trusting_loss(found: MeanEvidence, *, level: float) -> Bounds:
     """The same for losses without a limit: one may have been missed where losses are expected."""
-    return _loss_bounds(found, found.typical, level=level)
+    return _loss_bounds(found, found.unseen, level=level)
 
 
 def _loss_bounds(found: MeanEvidence, rate: float, *, level: float) -> Bounds:

@@ -33,6 +33,9 @@ class Assisted:
         Variance of ``value`` as the labels show it (cross-fitted), and as the shifted model expects it.
     rate
         How densely labels were drawn where losses are expected: a Poisson number with this mean hits such an item.
+    unseen
+        The same where losses are expected that no label showed: its inverse is the mean of the inverse rates, since
+        what counts is how much such an item would weigh.
     """
 
     expected: FloatArray
@@ -40,6 +43,7 @@ class Assisted:
     seen: float
     foreseen: float
     rate: float
+    unseen: float
 
 
 def assisted(model: RiskModel, items: IntArray, losses: FloatArray, *, chance: FloatArray) -> Assisted:
@@ -66,6 +70,7 @@ def assisted(model: RiskModel, items: IntArray, losses: FloatArray, *, chance: F
         seen,
         float((spread * (1 / chance - 1)).sum()) / size**2,
         hit_rate(float(np.average(chance, weights=expected))),
+        _unseen_rate(expected, chance),
     )
 
 
@@ -94,10 +99,20 @@ def hit_rate(chance: float) -> float:
     return -math.log1p(-chance) if chance < 1 else math.inf
 
 
+def _unseen_rate(expected: FloatArray, chance: FloatArray) -> float:
+    left = expected * (1 - chance)
+    weight = left / _rates(chance)  # 0 where an item was drawn for sure
+    return float(left.sum() / weight.sum()) if weight.any() else math.inf
+
+
+def _rates(chance: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log1p(-chance))
+
+
 def sparsest_rates(chance: FloatArray) -> FloatArray:
     """Mean hit rate over the one, two, three, ... items with the smallest chances."""
-    with np.errstate(divide="ignore"):
-        rates = np.sort(-np.log1p(-chance))
+    rates = np.sort(_rates(chance))
     return np.asarray(np.cumsum(rates) / np.arange(1, len(rates) + 1))
 
 

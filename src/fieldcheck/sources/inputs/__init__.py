@@ -91,7 +91,7 @@ def open_inputs(  # noqa: PLR0913 -- every kind of source has its own choices, a
         id=id,
         columns=tuple(columns),
         size=size,
-        colour=colour,
+        colour="grey" if str(colour) == "gray" else colour,
         skip_broken=skip_broken,
         encoding=encoding,
         part=part,

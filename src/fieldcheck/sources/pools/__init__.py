@@ -9,6 +9,7 @@ from fieldcheck.sources.pools.csv import CsvPools
 from fieldcheck.sources.pools.json import JsonPools
 from fieldcheck.sources.pools.npz import NpzPools
 from fieldcheck.sources.pools.parquet import ParquetPools
+from fieldcheck.sources.pools.shards import ShardedPools
 from fieldcheck.sources.pools.xlsx import ExcelPools
 
 __all__ = ["registry"]
@@ -21,6 +22,7 @@ registry: Registry[PoolFormat] = Registry(
     NpzPools,
     ExcelPools,
     JsonPools,
+    ShardedPools,
     error=PoolError,
     hint="",
 )

@@ -52,8 +52,9 @@ def as_matrix(array: Any) -> Any:
     width = lengths[0].as_py()
     if len(lengths) > 1 or not width:
         return None
-    flat = pc.list_flatten(array)
-    return np.asarray(flat.to_numpy(), dtype=np.float64).reshape(-1, width)
+    flat = pc.list_flatten(array).to_numpy()
+    kind = np.float32 if pa.types.is_float32(inner) else np.float64
+    return np.asarray(flat, dtype=kind).reshape(-1, width)
 
 
 def _paths(array: Any) -> Any:

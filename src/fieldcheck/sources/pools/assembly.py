@@ -128,6 +128,12 @@ def _confidence(
     values = numbers(given.confidence, "confidence", origin=origin)
     codes, classes = parts["predictions"] if "classes" in parts else None, parts.get("classes", ())
     found = read_confidence(
-        values, given.scale, codes=codes, classes=classes, name=origin.column("confidence"), origin=origin
+        values,
+        given.scale,
+        codes=codes,
+        classes=classes,
+        name=origin.column("confidence"),
+        origin=origin,
+        named=given.named,
     )
     return found.values, ((found.note,) if found.note else ()), found.scale

@@ -14,7 +14,7 @@ class PoolFormat(Protocol):
     """A format that pools are read from.
 
     name, suffixes
-        The word for people; how its files end, in small letters with the dot.
+        The word for people; how its files end, in small letters with the dot. A folder ends in ``/``.
     """
 
     name: ClassVar[str]

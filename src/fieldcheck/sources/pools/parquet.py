@@ -33,8 +33,7 @@ class ParquetPools:
             schema = source.schema_arrow
             check_names(schema.names, origin)
             found = {name: _column(source, name) for name in schema.names}
-            names = _class_names((schema.metadata or {}).get(HUGGING_FACE))
-        index = next((name for name in schema.names if name.startswith(INDEX)), None)
+        names, index = said_in(schema)
         return from_arrow(found, origin, form="Parquet", names=names, rows=index)
 
     def write(self, table: Any, path: Path) -> None:
@@ -49,6 +48,12 @@ def _column(source: Any, name: str) -> Any:
     column = source.read([name]).column(0)
     column.validate(full=True)
     return column
+
+
+def said_in(schema: Any) -> tuple[dict[str, list[str]], str | None]:
+    """What a schema says beyond types: classes by column, and the column that is pandas' index."""
+    index = next((name for name in schema.names if name.startswith(INDEX)), None)
+    return _class_names((schema.metadata or {}).get(HUGGING_FACE)), index
 
 
 def _class_names(record: bytes | None) -> dict[str, list[str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core import boxes as box
+from fieldcheck.core import space as spaces
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.space import LARGEST, Axis, Outcomes, Space
+from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
 from fieldcheck.files import npz, schema
 from fieldcheck.files.damage import decoding
@@ -39,6 +41,10 @@ COLUMNS = ("tests", "inputs", "held", "chance", "arrangements")
 
 KINDS = {"tests": "iu", "inputs": "iu", "held": "f", "chance": "f", "arrangements": "iu"}
 """Letters that numpy has for their types."""
+
+
+FEW = 10
+"""Parts whose names can be pasted."""
 
 
 ONCE, DELETE = "parts are written once", "delete it and all later ones, then --resume"
@@ -191,8 +197,8 @@ class RunFolder:
     def read(self) -> tuple[Outcomes, IntArray | None]:
         """All outcomes so far, in the order in which they came, and their arrangements where order matters."""
         head = self.head()
-        tests = space_of(head["space"], self._head).size if "space" in head else LARGEST
-        limits = {"tests": tests, "inputs": head.get("inputs") or LARGEST}
+        tests = space_of(head["space"], self._head).size if "space" in head else spaces.LARGEST
+        limits = {"tests": tests, "inputs": head.get("inputs") or spaces.LARGEST}
         parts = [_read(path, limits) for path in self.parts()]
         if not parts:
             none = np.zeros(0, dtype=np.int64)
@@ -226,6 +232,14 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return _changed(before["subject"], now["subject"]) or differ
 
 
+def _remedy(part: Path) -> str:
+    """What to type: later parts were drawn after this one, and go with it."""
+    later = [path for path in sorted(part.parent.glob("[0-9]*.npz")) if path.name >= part.name]
+    if len(later) > FEW:
+        return DELETE
+    return f"rm {shlex.join(map(str, later))}, then `tomography run` as before with --resume"
+
+
 def _no_limit(budget: int | None) -> float:
     return math.inf if budget is None else budget
 
@@ -236,10 +250,10 @@ def _inferences(number: float) -> str:
 
 def _read(path: Path, limits: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
     """A part; its tests and inputs are numbers below the limits."""
-    with npz.open_npz(path, SpaceError, rule=ONCE, hint=DELETE) as file:
+    with npz.open_npz(path, SpaceError, rule=ONCE, hint=_remedy(path)) as file:
         part = file.read([name for name in COLUMNS if name in file.headers])
     if problem := _problem(part, limits):
-        raise SpaceError(f"{path} is damaged: {problem}", rule=ONCE, hint=DELETE)
+        raise SpaceError(f"{path} is damaged: {problem}", rule=ONCE, hint=_remedy(path))
     return part
 
 

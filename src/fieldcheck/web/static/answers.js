@@ -6,24 +6,31 @@ import {storage} from "./storage.js";
 
 const SEARCHED = 10; // more classes than this can be searched
 const LISTED = 60;
+const CROWDED = 12; // more buttons than this are smaller
 
-function choice(key, name, choose, kind = "") {
+function choice(key, name, choose, kind = "", title = null) {
   const badge = key && make("kbd", {"aria-hidden": "true"}, key);
   return make(
-    "button", {type: "button", class: `choice ${kind}`, onclick: event => choose(name, event), "aria-keyshortcuts": key || null},
+    "button", {type: "button", class: `choice ${kind}`, onclick: event => choose(name, event), "aria-keyshortcuts": key || null, title, "data-name": name},
     badge, make("span", {dir: "auto"}, name));
 }
 
 /** A handful of classes: a button and a key for each. */
 class Few {
-  constructor(classes, choose) {
+  constructor(classes, choose, descriptions = {}) {
     this.keys = keysOf(classes);
     this.choose = choose;
     const keyOf = new Map([...this.keys].map(([key, name]) => [name, key]));
     const short = classes.every(name => name.length <= 6) ? " short" : "";
     this.grid = make("div", {class: `choices${short}`, role: "group", "aria-label": "Classes"},
-      ...classes.map(name => choice(keyOf.get(name), name, choose)));
+      ...classes.map(name => choice(keyOf.get(name), name, choose, "", descriptions[name])));
+    if (classes.length > CROWDED) this.grid.classList.add("crowded");
     this.parts = [this.grid];
+  }
+
+  /** Shows an earlier answer; undefined: there is none. */
+  mark(name) {
+    for (const button of this.grid.children) button.classList.toggle("given", button.dataset.name === name);
   }
 
   press(key) {
@@ -38,20 +45,20 @@ class Few {
 
 /** Classes that can be searched: / or a click, then type, arrows, Enter. */
 class Searched {
-  constructor(classes, choose, place) {
+  constructor(classes, choose, place, descriptions) {
     this.classes = classes;
     this.many = classes.length > MANY;
     this.chosen = name => this.#chosen(name);
     this.choose = choose;
     this.place = place;
-    this.few = this.many ? null : new Few(classes, this.chosen);
+    this.few = this.many ? null : new Few(classes, this.chosen, descriptions);
     this.lately = new Lately(storage.load(place, []).filter(name => classes.includes(name)));
     this.#build();
   }
 
   #build() {
     this.field = make("input", {
-      type: "search", id: "search", role: "combobox", autocomplete: "off", spellcheck: "false", "aria-expanded": "true",
+      type: "search", id: "search", class: this.few ? "searches-few" : "", role: "combobox", autocomplete: "off", spellcheck: "false", "aria-expanded": "true",
       "aria-controls": "found", "aria-label": "Search a class", placeholder: `Search ${count(this.classes.length, "class", "classes")}  ( / )`,
       oninput: () => this.#list(0), onkeydown: event => this.#keys(event),
     });
@@ -127,6 +134,8 @@ class Searched {
     return true;
   }
 
+  mark(name) { this.few?.mark(name); }
+
   help() {
     const first = this.many ? ["1–9, 0", "choose one of the classes used lately"] : ["1–9, 0, letters", "choose the class beside the key"];
     return [first, ["/", "search a class; arrows and Enter choose"]];
@@ -185,6 +194,13 @@ class Numeric {
 
   focus() { this.field.focus(); }
 
+  /** An earlier value, to be corrected. */
+  mark(value) {
+    this.field.value = value ?? "";
+    this.#read();
+    if (value) this.field.select();
+  }
+
   press(key) {
     if (!/^[\d.,+-]$/.test(key) || document.activeElement === this.field) return false;
     this.field.value += key;
@@ -200,5 +216,6 @@ export function answersFor(campaign, choose) {
   if (campaign.answers === "number") return new Numeric(choose);
   if (campaign.answers === "right-wrong") return new RightWrong(choose);
   const place = `fieldcheck/${campaign.campaign}/lately`;
-  return campaign.classes.length > SEARCHED ? new Searched(campaign.classes, choose, place) : new Few(campaign.classes, choose);
+  const {classes, descriptions} = campaign;
+  return classes.length > SEARCHED ? new Searched(classes, choose, place, descriptions) : new Few(classes, choose, descriptions);
 }

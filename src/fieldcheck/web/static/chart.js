@@ -2,7 +2,7 @@
 
 import {count, draw} from "./dom.js";
 
-const WIDTH = 340, HEIGHT = 170;
+const WIDTH = 520, HEIGHT = 210;
 const LEFT = 46, RIGHT = 10, TOP = 10, BOTTOM = 26;
 
 /** Round steps that give three to five lines between two values. */

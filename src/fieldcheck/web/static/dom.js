@@ -29,7 +29,7 @@ export function ask(dialog) {
   dialog.showModal();
   return new Promise(resolve => dialog.addEventListener("close", () => {
     // Back to the item, not to the button: there, space would open the dialog again.
-    at("stage").focus({preventScroll: true});
+    at("stage")?.focus({preventScroll: true});
     resolve(dialog.returnValue);
   }, {once: true}));
 }

@@ -13,7 +13,8 @@ export function preload(item) {
 
 export function view(item) {
   const shown = {image: image, text: text, row: row}[item.kind](item);
-  return [shown, item.note && make("p", {class: "note"}, item.note), make("p", {class: "id"}, item.id)].filter(Boolean);
+  const beside = item.kind !== "row" && item.pairs.length && row(item, " beside");
+  return [shown, beside, item.note && make("p", {class: "note"}, item.note), make("p", {class: "id"}, item.id)].filter(Boolean);
 }
 
 function image(item) {
@@ -44,9 +45,9 @@ function text(item) {
   return make("div", {class: "text", dir: "auto", tabindex: "0", role: "article", "aria-label": "Text of the item"}, item.text || "(empty)");
 }
 
-function row(item) {
+function row(item, kind = "") {
   const pairs = item.pairs.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {dir: "auto"}, value || "–")]);
-  return make("dl", {class: "pairs", tabindex: "0", "aria-label": "Row of the table"}, ...pairs);
+  return make("dl", {class: `pairs${kind}`, tabindex: "0", "aria-label": "Row of the table"}, ...pairs);
 }
 
 /** A small picture of a failure. */

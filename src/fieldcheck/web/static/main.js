@@ -5,6 +5,7 @@ import {call} from "./api.js";
 import {ask, at, count, make, showMeter} from "./dom.js";
 import {preload, view, zoom} from "./item.js";
 import {Live} from "./live.js";
+import {prose} from "./prose.js";
 import {Outbox} from "./outbox.js";
 import {storage} from "./storage.js";
 import {toggleTheme, wearTheme} from "./theme.js";
@@ -99,9 +100,11 @@ class Table {
     at("item").replaceChildren(...(item ? view(item) : this.rest()));
     at("answer").hidden = !item;
     at("actions").hidden = !item && !this.history.length;
+    document.body.classList.toggle("resting", !item);
     for (const id of ["skip", "skip-why", "flag"]) at(id).disabled = !item;
     at("undo").disabled = !this.history.length;
     this.renderSaid();
+    this.renderAgain();
     this.renderLast();
     at("announce").textContent = item ? `Item ${item.id}` : "";
     if (item && this.answers.focus && matchMedia("(pointer: fine)").matches) this.answers.focus();
@@ -114,6 +117,17 @@ class Table {
     at("said").replaceChildren("The model says ", make("b", {dir: "auto"}, prediction ?? ""), ". The report tells that you saw this.");
   }
 
+  /** An earlier answer that was opened again. */
+  renderAgain() {
+    const item = this.current;
+    const reopened = item?.given !== undefined;
+    at("again").hidden = !reopened;
+    this.answers.mark?.(reopened ? item.given : undefined);
+    if (!reopened) return;
+    at("again").replaceChildren("Your answer was ", make("b", {dir: "auto"}, item.given ?? "skipped"), ". Another one replaces it. ",
+      make("button", {type: "button", class: "quiet", onclick: () => this.keep()}, "Keep it"));
+  }
+
   renderLast() {
     const last = this.history.at(-1);
     const words = last && (last.path === "api/skip" ? "skipped" : `“${last.label}”`);
@@ -124,7 +138,7 @@ class Table {
   rest() {
     const waiting = this.outbox.waiting;
     const [title, text] = {
-      done: ["All done", "Every item that was chosen has its label. Thank you."],
+      done: ["All done", this.leads ? "Every item that was chosen has its label." : "Every item that was chosen has its label. Thank you."],
       closed: ["Closed", "This campaign takes no more labels."],
       waiting: ["One moment", "Others hold the last items of this round. New ones come as soon as they are done."],
       others: ["Nothing for you now", this.others()],
@@ -134,7 +148,18 @@ class Table {
     }[this.why] ?? ["Choosing items …", ""];
     const mark = {done: "✓", closed: "✓", settling: "✓"}[this.why];
     return [make("div", {class: "rest", "data-why": this.why || "loading"},
-      mark && make("p", {class: "mark", "aria-hidden": "true"}, mark), make("h2", {}, title), make("p", {}, text))];
+      mark && make("p", {class: "mark", "aria-hidden": "true"}, mark), make("h2", {}, title), make("p", {}, text), ...this.onwards())];
+  }
+
+  get leads() { return this.campaign.role === "lead"; }
+
+  /** Where the lead goes from here. */
+  onwards() {
+    if (!this.leads || !["done", "closed", "settling"].includes(this.why)) return [];
+    const first = this.why === "settling" ? ["desk", "Settle them on the desk"] : ["desk/report", "Open the report"];
+    const links = [first, ["desk", "To the desk"]].slice(0, this.why === "settling" ? 1 : 2);
+    return [make("p", {class: "row onwards"}, ...links.map(([href, words], index) =>
+      make("a", {class: `button${index ? "" : " primary"}`, href, target: href === "desk" ? null : "_blank"}, words)))];
   }
 
   others() {
@@ -160,7 +185,7 @@ class Table {
 
   settle(path, fields, event) {
     if (!this.current) return;
-    const {picture, ...item} = this.current;
+    const {picture, given, ...item} = this.current;
     this.remember([...this.history, {path, item, label: fields.label ?? ""}].slice(-REMEMBERED));
     this.done.add(item.id);
     this.outbox.add(path, {by: this.by, item: item.id, ...fields});
@@ -186,6 +211,32 @@ class Table {
     this.queue = this.queue.filter(item => item.id !== last.item.id);
     this.current = last.item;
     this.render();
+  }
+
+  /** Earlier answers, to look at one of them again. */
+  async earlier() {
+    await this.outbox.deliver();
+    const said = await call("api/mine", {campaign: this.campaign.campaign, by: this.by}).catch(() => null);
+    if (!said) return this.notice("Earlier answers need a connection.", "bad");
+    const rows = said.answers.map(({id, given}) => make("li", {}, make("button", {
+      type: "button", onclick: () => { at("mine").close(); this.reopen(id); },
+    }, make("span", {class: "id"}, id), make("b", {dir: "auto"}, given ?? "skipped"))));
+    at("mine-list").replaceChildren(...(rows.length ? rows : [make("li", {class: "fine"}, "You have not answered anything yet.")]));
+    return ask(at("mine"));
+  }
+
+  async reopen(id) {
+    const said = await call("api/reopen", {campaign: this.campaign.campaign, by: this.by, item: id}).catch(error => error);
+    if (!said.item) return this.notice(`Cannot be opened: ${said.message}`, "bad");
+    if (this.current && this.current.given === undefined) this.queue.unshift(this.current);
+    this.queue = this.queue.filter(item => item.id !== id);
+    this.current = said.item;
+    return this.render();
+  }
+
+  /** Leave an earlier answer as it was. */
+  keep() {
+    if (this.current?.given !== undefined) this.advance();
   }
 
   flag() {
@@ -283,6 +334,8 @@ class Table {
       " ": () => event.shiftKey ? this.skipBecause() : this.skip(),
       Backspace: () => this.undo(), f: () => this.flag(), F: () => this.flag(),
       h: () => this.help(), H: () => this.help(), "?": () => this.help(), z: () => this.zoom(),
+      ArrowLeft: () => this.earlier(), Escape: () => this.keep(),
+      PageDown: () => this.scroll(0.9), PageUp: () => this.scroll(-0.9), ArrowDown: () => this.scroll(0.2), ArrowUp: () => this.scroll(-0.2),
     };
     if (commands[event.key]) {
       commands[event.key]();
@@ -296,11 +349,22 @@ class Table {
     if (frame) zoom(frame);
   }
 
+  /** Long texts and zoomed pictures move under the keys, wherever the focus is. */
+  scroll(part) {
+    const box = at("item").firstElementChild;
+    box?.scrollBy({top: part * box.clientHeight});
+  }
+
   help() {
     const rows = [
       ...this.answers.help(), ["space", "skip; with shift, and say why"], ["backspace", "undo your last answer"],
-      ["f", "flag: look at this again"], ["z", "zoom a picture"], ["h or ?", "this help"],
+      ["←", "your earlier answers"], ["f", "flag: look at this again"], ["z", "zoom a picture"], ["↑ ↓", "scroll a long item"], ["h or ?", "this help"],
     ];
+    const {instructions, descriptions} = this.campaign;
+    at("help-instructions").hidden = !instructions;
+    at("help-instructions").replaceChildren(...prose(instructions));
+    at("help-classes").hidden = !Object.keys(descriptions).length;
+    at("help-classes").replaceChildren(...Object.entries(descriptions).flatMap(([name, words]) => [make("dt", {dir: "auto"}, make("b", {}, name)), make("dd", {dir: "auto"}, words)]));
     at("help-keys").replaceChildren(...rows.flatMap(([key, text]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, text)]));
     ask(at("help"));
   }
@@ -340,6 +404,7 @@ function listen(table) {
     if (event.detail) at("stage").focus({preventScroll: true});
   });
   click("undo", () => table.undo());
+  click("earlier", () => table.earlier());
   click("skip", event => table.skip("", event));
   click("skip-why", () => table.skipBecause());
   click("flag", () => table.flag());
@@ -366,6 +431,7 @@ async function begin() {
   at("who").textContent = by;
   at("who").disabled = Boolean(campaign.person);
   at("to-desk").hidden = campaign.role !== "lead";
+  if (campaign.instructions) at("open-help").textContent = "Instructions";
   const table = new Table(campaign, by);
   listen(table);
   table.begin();

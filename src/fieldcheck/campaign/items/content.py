@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy import auxiliary
-from fieldcheck.core import words
-from fieldcheck.core.errors import InputsError
+from fieldcheck.campaign.items.joined import is_table, row_of
+from fieldcheck.campaign.items.pictures import ARRAY_FILES, as_png, decoded, pixels_of
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.files import npz
-from fieldcheck.files.damage import decoding
-from fieldcheck.sources.inputs.images import DEEP, MEDIA, decode
+from fieldcheck.sources import guessing
+from fieldcheck.sources.inputs.images import MEDIA
 from fieldcheck.sources.roles import RECOGNISED
 
 FILE_COLUMNS = ("image", "image_path", "img", "path", "filepath", "file", "file_name", "filename")
@@ -51,17 +48,6 @@ LONGEST_TEXT = 200_000
 """Bytes of a text file that are read."""
 
 
-ARRAY_FILES = (".npy", ".npz")
-
-
-CHANNELS = (1, 3, 4)
-"""Of a picture: grey, colour, colour with transparency."""
-
-
-LOOKED_AT = 256
-"""Images from which the largest value is taken."""
-
-
 @dataclass(frozen=True)
 class Content:
     """One item, ready to be shown.
@@ -73,7 +59,7 @@ class Content:
     text
         Of a text, with its line breaks.
     pairs
-        Of a row: names of columns and values as text.
+        Of a row: names of columns and values as text; of an image or a text, the other columns that people may see.
     note
         Why something that was expected is not shown.
     """
@@ -94,7 +80,7 @@ class Content:
     @property
     def data(self) -> bytes:
         """An image that comes from an array, as a PNG; empty for others."""
-        return b"" if self.pixels is None else _png(self.pixels)
+        return b"" if self.pixels is None else as_png(self.pixels)
 
     def read(self) -> bytes:
         """The bytes of an image."""
@@ -105,8 +91,8 @@ def content_of(items: str | Path, pool: Pool, position: int, *, hidden: Collecti
     """What to show of the item at a position of the pool.
 
     items
-        A folder with the items' files; or an .npy or .npz file with one image per item, in the order of the pool.
-        Empty: there are none.
+        A folder with the items' files; an .npy or .npz file with one image per item, in the order of the pool; or a
+        table with what people should see, joined by id. Empty: there are none.
     hidden
         Further columns that are left out, in small letters.
 
@@ -118,33 +104,57 @@ def content_of(items: str | Path, pool: Pool, position: int, *, hidden: Collecti
 
 
 def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -> Content:
-    name = pool.id_of(position)
+    name, seen = pool.id_of(position), _row(place, pool, position, hidden)
     if place.lower().endswith(ARRAY_FILES):
-        return Content("image", name, pixels=_pixels(place, len(pool), position))
-    found, note = _file(Path(place), pool, position) if place else (None, "")
+        return Content("image", name, pixels=pixels_of(place, len(pool), position), pairs=_without_files(seen))
+    found, note = _file(Path(place), pool, position) if place and not is_table(place) else (None, "")
     if found is not None and found.suffix.lower() in MEDIA:
         shown = MEDIA[found.suffix.lower()]
-        return Content("image", name, path=found) if shown else Content("image", name, pixels=_decoded(found, name))
+        picture = Content("image", name, path=found) if shown else Content("image", name, pixels=decoded(found, name))
+        return replace(picture, pairs=_without_files(seen))
     if found is not None:
-        return Content("text", name, text=_read_text(found))
-    return replace(_of_the_table(pool, position, hidden), note=note)
+        return Content("text", name, text=_read_text(found), pairs=_without_files(seen))
+    return replace(_of_the_table(name, seen), note=note)
 
 
-def _of_the_table(pool: Pool, position: int, hidden: frozenset[str]) -> Content:
-    columns = {name: column for name, column in pool.columns.items() if not _is_hidden(name, pool, hidden)}
-    texts = [name for name, column in columns.items() if _plain(name) in TEXT_COLUMNS and is_text(column)]
-    if len(texts) == 1:
-        return Content("text", pool.id_of(position), text=_text(value_at(columns[texts[0]], position)))
-    pairs = tuple((name, _text(value_at(column, position))) for name, column in columns.items())
-    return Content("row", pool.id_of(position), pairs=pairs)
+def _row(place: str, pool: Pool, position: int, hidden: frozenset[str]) -> dict[str, Any]:
+    """What the tables say about an item and people may see: the second one first, then the pool."""
+    joined = row_of(place, pool, position) if is_table(place) else {}
+    seen = {name: value for name, value in joined.items() if not _is_hidden(name, value, pool, hidden)}
+    own = {name: value_at(pool.columns[name], position) for name in _visible(pool, hidden) if name not in seen}
+    return {**seen, **own}
 
 
-def _is_hidden(name: str, pool: Pool, hidden: frozenset[str]) -> bool:
+@lru_cache(maxsize=16)
+def _visible(pool: Pool, hidden: frozenset[str]) -> tuple[str, ...]:
+    """The columns of a pool that give nothing away."""
+    return tuple(
+        name
+        for name, column in pool.columns.items()
+        if not _is_hidden(name, "" if is_text(column) else 0, pool, hidden)
+        and not guessing.is_answer(name, column, pool.classes)
+    )
+
+
+def _without_files(seen: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, _text(value)) for name, value in seen.items() if _plain(name) not in FILE_COLUMNS)
+
+
+def _of_the_table(name: str, seen: Mapping[str, Any]) -> Content:
+    """The one column that is a text, with the others beside it; or all of them."""
+    texts = [one for one, value in seen.items() if _plain(one) in TEXT_COLUMNS and isinstance(value, str | None)]
+    if len(texts) != 1:
+        return Content("row", name, pairs=tuple((one, _text(value)) for one, value in seen.items()))
+    rest = tuple((one, _text(value)) for one, value in seen.items() if one != texts[0])
+    return Content("text", name, text=_text(seen[texts[0]]), pairs=rest)
+
+
+def _is_hidden(name: str, value: Any, pool: Pool, hidden: frozenset[str]) -> bool:
     """Whether a column would give away something; numbers under the name of a class are its probabilities."""
     plain = _plain(name)
-    if plain in hidden or MADE_BY_MODELS.fullmatch(plain):
+    if plain in hidden or MADE_BY_MODELS.fullmatch(plain) or guessing.names_prediction(name):
         return True
-    return name in pool.classes and not is_text(pool.columns[name])
+    return name in pool.classes and not isinstance(value, str)
 
 
 def _plain(name: str) -> str:
@@ -199,78 +209,28 @@ def _read_text(path: Path) -> str:
         return stream.read(LONGEST_TEXT).decode("utf-8", "replace")
 
 
-def _pixels(place: str, size: int, position: int) -> npt.NDArray[np.uint8]:
-    images, largest = _images(place, _changed(place))
-    if len(images) != size:
-        raise InputsError(
-            f"{place} holds {words.counted(len(images), 'image')} for {words.counted(size, 'item')}",
-            rule="one image per item, in the pool's order",
-        )
-    return shades(upright(images[position]), largest)
+def blind(items: str | Path, pool: Pool, positions: Sequence[int]) -> str:
+    """Why people would label these items without seeing them; empty where they would not.
+
+    Items whose id or column names a picture, and items that a folder or table was named for, are expected to be shown.
+    """
+    place = str(items)
+    if place and not Path(place).exists():
+        return f"{place} is not found"
+    shown = [_content(place, pool, at, hidden=HIDDEN) for at in positions]
+    named = [_picture_name(pool, at) for at in positions]
+    without = [name for one, name in zip(shown, named, strict=True) if name and one.kind != "image"]
+    if without and not is_table(place):
+        where = f"in {place}" if place else "beside the pool"
+        count = "" if len(without) == 1 else f", nor {len(without) - 1:,} more"
+        return f"the picture '{without[0]}' is not found {where}{count}"
+    if place and not is_table(place) and all(one.kind == "row" for one in shown):
+        return f"no file in {place} belongs to one of these items, '{shown[0].name}' for one"
+    return ""
 
 
-def _changed(place: str) -> int:
-    try:
-        return os.stat(place).st_mtime_ns
-    except OSError as error:
-        raise InputsError(f"{place} cannot be read: {error.strerror}", rule="a folder, or an array of images") from None
-
-
-@lru_cache(maxsize=4)
-def _images(place: str, changed: int) -> tuple[npt.NDArray[Any], float]:
-    """The images of a file, and the value that is shown as white; ``changed`` makes a new file be read anew."""
-    with decoding(place, InputsError, rule="arrays of numbers, not pickled"):
-        images = next((array for array in _arrays(place) if _are_images(array)), None)
-    if images is None:
-        raise InputsError(
-            f"{place} holds no images", rule="an array of shape (items, height, width), with or without channels"
-        )
-    few = images[:LOOKED_AT]
-    return images, 1.0 if images.dtype.kind == "b" or float(np.nanmax(few)) <= 1.0 else 255.0
-
-
-def _arrays(place: str) -> list[npt.NDArray[Any]]:
-    """The array of a file, left on disk, or those of an archive."""
-    if place.lower().endswith(".npy"):
-        return [np.load(place, mmap_mode="r", allow_pickle=False)]
-    return list(npz.read_npz(place, InputsError).values())
-
-
-def upright(image: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """One image as (height, width, channels), also from (height, width) and from torch's (channels, height, width)."""
-    if image.ndim == 2:
-        return image[:, :, None]
-    if image.shape[2] not in CHANNELS and image.shape[0] in CHANNELS:
-        return np.moveaxis(image, 0, 2)
-    return image
-
-
-def shades(image: npt.NDArray[Any], largest: float) -> npt.NDArray[np.uint8]:
-    """Values as 0 to 255: those of bytes as they are, others relative to ``largest``."""
-    if image.dtype == np.uint8:
-        return image
-    filled = np.nan_to_num(image.astype(np.float64), nan=0.0, posinf=largest, neginf=0.0)
-    return np.rint(np.clip(filled / largest, 0.0, 1.0) * 255).astype(np.uint8)
-
-
-def _decoded(path: Path, name: str) -> npt.NDArray[np.uint8]:
-    """A file that browsers do not show."""
-    image = decode(path, name)
-    array = np.asarray(image if image.mode.startswith(DEEP) else image.convert("RGB"))
-    return shades(upright(array), max(float(array.max()), 1.0))
-
-
-def _png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """A picture of shape (height, width, channels) as a file."""
-    from PIL import Image
-
-    out = io.BytesIO()
-    Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else np.ascontiguousarray(pixels)).save(out, "PNG")
-    return out.getvalue()
-
-
-def _are_images(array: npt.NDArray[Any]) -> bool:
-    numeric = array.dtype.kind in "iufb" and array.size > 0
-    if not numeric or array.ndim not in (3, 4):
-        return False
-    return array.ndim == 3 or array.shape[3] in CHANNELS or array.shape[1] in CHANNELS
+def _picture_name(pool: Pool, position: int) -> str:
+    """The file that an item is a picture in, by its id or by a column; empty where it is none."""
+    columns = [name for name in pool.columns if _plain(name) in FILE_COLUMNS]
+    names = [_text(value_at(pool.columns[name], position)) for name in columns] + [pool.id_of(position)]
+    return next((name for name in names if name.lower().endswith(tuple(MEDIA))), "")

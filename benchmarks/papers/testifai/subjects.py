@@ -1,0 +1,185 @@
+"""The five tasks of the tomography paper: models, data and space files, in a folder of your own.
+
+    python benchmarks/papers/testifai/subjects.py DATA FOLDER [digits] [photos] [signs]
+    fieldcheck tomography run FOLDER/digits.toml --out FOLDER/digits
+
+DATA is the data folder; models are trained where they are not in FOLDER yet, one thread: digits 1, photos 4, signs 3
+CPU minutes. The space files stand beside this file; perturbations and levels are those of the paper's table 1 and text.
+Question pairs: ``question_pairs.py``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+HERE = Path(__file__).resolve().parent
+Images = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Images (n x height x width x channels) and their classes."""
+
+    images: Images
+    labels: npt.NDArray[np.int64]
+
+    def shuffled(self) -> Labelled:
+        """So that any first thousand are a fair sample."""
+        order = np.random.default_rng(0).permutation(len(self.labels))
+        return Labelled(self.images[order], self.labels[order])
+
+
+@dataclass(frozen=True)
+class Training:
+    """One-cycle Adam; images are moved by up to ``shift`` pixels, and mirrored where that is harmless."""
+
+    epochs: int
+    rate: float = 4e-3
+    shift: int = 2
+    flip: bool = False
+    size: int = 128
+
+    def __call__(self, network: nn.Module, data: Labelled, *, most: int | None = None) -> nn.Module:
+        """The trained network; ``most`` steps where it need not be good."""
+        torch.manual_seed(0)
+        network = network.to(memory_format=torch.channels_last)
+        inputs, truth = batch_of(data.images), torch.from_numpy(data.labels)
+        steps = self.epochs * (len(inputs) // self.size)
+        optimiser = torch.optim.AdamW(network.parameters(), self.rate, weight_decay=0.02)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, self.rate, total_steps=steps)
+        network.train()
+        for step in range(steps if most is None else min(most, steps)):
+            at = torch.randint(len(inputs), (self.size,))
+            optimiser.zero_grad()
+            nn.functional.cross_entropy(network(self._varied(inputs[at])), truth[at], label_smoothing=0.05).backward()
+            optimiser.step()
+            schedule.step()
+            if step % 100 == 0:
+                print(f"step {step} of {steps}", file=sys.stderr, flush=True)
+        return network.eval()
+
+    def _varied(self, batch: torch.Tensor) -> torch.Tensor:
+        """The same change for a whole batch: there are thousands of batches."""
+        moves = torch.randint(-self.shift, self.shift + 1, (2,)).tolist()
+        moved = torch.roll(batch, moves, dims=(2, 3))
+        return moved.flip(-1) if self.flip and torch.rand(()) < 0.5 else moved
+
+
+def batch_of(images: Images) -> torch.Tensor:
+    """From 0 to 1, channels first, as the networks want them."""
+    channels = images if images.ndim == 4 else images[..., None]
+    return torch.from_numpy(np.ascontiguousarray(channels.transpose(0, 3, 1, 2), dtype=np.float32) / 255)
+
+
+def decoded(data: Any, offsets: Any) -> Images:
+    """RGB images from JPEG bytes."""
+    found = [np.asarray(cv2.imdecode(data[a:b], cv2.IMREAD_COLOR)) for a, b in pairwise(offsets)]
+    return np.ascontiguousarray(np.stack(found)[..., ::-1])
+
+
+def lenet() -> nn.Module:
+    return nn.Sequential(
+        *(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
+        *(nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)),
+    )
+
+
+def _convolution(channels: int, out: int, stride: int = 1) -> list[nn.Module]:
+    return [nn.Conv2d(channels, out, 3, stride, 1, bias=False), nn.BatchNorm2d(out), nn.ReLU()]
+
+
+class Residual(nn.Module):  # type: ignore[misc]
+    """Two convolutions beside a short cut (He et al., CVPR'16)."""
+
+    def __init__(self, channels: int, out: int, stride: int) -> None:
+        super().__init__()
+        self.main = nn.Sequential(*_convolution(channels, out, stride), *_convolution(out, out)[:2])
+        self.short = nn.Identity() if stride == 1 else nn.Conv2d(channels, out, 1, stride)
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.main(batch) + self.short(batch))
+
+
+def resnet() -> nn.Module:
+    return nn.Sequential(
+        *(*_convolution(3, 32), nn.MaxPool2d(2), Residual(32, 32, 1), Residual(32, 64, 2), Residual(64, 128, 2)),
+        *(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10)),
+    )
+
+
+def sign_network() -> nn.Module:
+    return nn.Sequential(
+        *(*_convolution(3, 32), nn.MaxPool2d(2), *_convolution(32, 64), nn.MaxPool2d(2)),
+        *(*_convolution(64, 128), nn.MaxPool2d(2), nn.Flatten()),
+        *(nn.Linear(2048, 192), nn.ReLU(), nn.Dropout(0.3), nn.Linear(192, 43)),
+    )
+
+
+def digits(data: Path, part: str) -> Labelled:
+    with np.load(data / "images" / "mnist.npz") as file:
+        return Labelled(file[f"x_{part}"], file[f"y_{part}"].astype(np.int64))
+
+
+def photos(data: Path, part: str) -> Labelled:
+    with np.load(data / "images" / f"cifar10_{part}_jpeg.npz") as file:
+        return Labelled(decoded(file["jpeg"], file["offsets"]), file["y"].astype(np.int64))
+
+
+def signs(data: Path, part: str) -> Labelled:
+    with np.load(data / "signs" / f"gtsrb_{part}.npz") as file:
+        return Labelled(decoded(file["data"], file["offsets"]), file["labels"].astype(np.int64))
+
+
+@dataclass(frozen=True)
+class ImageTask:
+    """A network that is trained here, and its data."""
+
+    read: Callable[[Path, str], Labelled]
+    build: Callable[[], nn.Module]
+    training: Training
+
+    def make(self, data: Path, folder: Path, name: str, *, short: bool = False) -> None:
+        """The network as ONNX, the test images as npz."""
+        test = self.read(data, "test").shuffled()
+        network = self.training(self.build(), self.read(data, "train"), most=20 if short else None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs another package
+            torch.onnx.export(
+                network, batch_of(test.images[:2]), folder / f"{name}.onnx", input_names=["images"],
+                dynamic_axes={"images": {0: "n"}}, dynamo=False,
+            )  # fmt: skip
+        np.savez(folder / f"{name}.npz", images=test.images, labels=test.labels)
+
+
+IMAGES = {
+    "digits": ImageTask(digits, lenet, Training(epochs=5, shift=0)),
+    "photos": ImageTask(photos, resnet, Training(epochs=5, flip=True)),
+    "signs": ImageTask(signs, sign_network, Training(epochs=8)),
+}
+
+
+def prepared(data: Path, folder: Path, name: str, *, short: bool = False) -> Path:
+    """The space file in the folder, its model and data beside it; a short run trains for a few steps only."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / f"{name}.npz").exists():
+        IMAGES[name].make(data, folder, name, short=short)
+    return Path(shutil.copy(HERE / f"{name}.toml", folder))
+
+
+if __name__ == "__main__":
+    for task in sys.argv[3:] or IMAGES:
+        print(prepared(Path(sys.argv[1]), Path(sys.argv[2]), task))

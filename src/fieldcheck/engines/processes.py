@@ -1,0 +1,121 @@
+"""Processes of this machine, by the standard library."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from typing import Any, ClassVar
+
+from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool import engine
+
+TRIES = 3
+"""Times in a row that workers may die without any shard getting done."""
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Several processes on this machine; one that dies is replaced, and its shard is done again.
+
+    workers
+        How many; left out, one for each processor.
+    """
+
+    name: ClassVar[str] = "processes"
+    title: ClassVar[str] = "processes of this machine"
+
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers is not None and self.workers < 1:
+            raise FieldcheckError(f"{self.workers} workers", rule="at least one", hint="processes:workers=2")
+
+    def map(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
+    ) -> Iterator[engine.R]:
+        """Results in order; what is done before its turn waits."""
+        done: dict[int, engine.R] = {}
+        given, tries = 0, 0
+        while given < len(shards):
+            before = given + len(done)
+            missing = {at: shards[at] for at in range(given, len(shards)) if at not in done}
+            try:
+                for at, result in self._some(step, missing, constants):
+                    done[at] = result
+                    while given in done:
+                        yield done.pop(given)
+                        given += 1
+            except BrokenProcessPool:
+                tries = 1 if given + len(done) > before else tries + 1
+                if tries >= TRIES:
+                    raise self._dead(len(shards) - given - len(done)) from None
+
+    def _some(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Mapping[int, engine.S], constants: engine.C
+    ) -> Iterator[tuple[int, engine.R]]:
+        """Results by the number of their shard, as they come, until all are there or a worker dies."""
+        count = min(self.workers or os.cpu_count() or 1, len(shards))
+        # Spawned: a fork of a process with threads, as models have them, may hang.
+        context = multiprocessing.get_context("spawn")
+        executor = ProcessPoolExecutor(count, context, _begin, (constants,))
+        others, workers = multiprocessing.active_children(), list[BaseProcess]()
+        try:
+            coming = {executor.submit(_work, step, one): at for at, one in shards.items()}
+            workers = [one for one in multiprocessing.active_children() if one not in others]
+            yield from _as_they_come(coming)
+        except BaseException:
+            for worker in workers:
+                worker.terminate()
+            raise
+        finally:
+            # Waited for: a pool that is still closing when Python exits trips over its own pipe.
+            executor.shutdown(wait=True, cancel_futures=True)
+
+    def _dead(self, left: int) -> FieldcheckError:
+        return FieldcheckError(
+            f"workers died {TRIES} times, with {left:,} shards left",
+            rule="a worker is not killed and has the memory that a shard needs",
+            hint="smaller shards (--rows), or fewer workers: --engine processes:workers=1",
+        )
+
+
+def _as_they_come(coming: Mapping[Future[engine.R], int]) -> Iterator[tuple[int, engine.R]]:
+    """What is done, and only then that a worker died: all that was done before is kept."""
+    broken: BrokenProcessPool | None = None
+    for future in as_completed(coming):
+        try:
+            yield coming[future], future.result()
+        except BrokenProcessPool as error:
+            broken = error
+    if broken is not None:
+        raise broken
+
+
+_constants: Any = None
+"""Of a worker process: they reach it once."""
+
+
+def _begin(constants: Any) -> None:
+    global _constants  # noqa: PLW0603 -- the only way to hand a worker process its state once
+    _constants = constants
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that it works for hears it, and stops it
+    threading.Thread(target=_follow, daemon=True).start()
+
+
+def _follow() -> None:
+    """End with the process that it works for, also where that one was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(step: Callable[[Any, Any], Any], shard: Any) -> Any:
+    return step(shard, _constants)

@@ -1,0 +1,124 @@
+"""A cluster of machines, by Ray: one actor for each processor, each with the constants in its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool import engine
+
+TRIES = 3
+"""Times that a shard is done again whose worker died."""
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Ray Core: workers on this machine, or on those of a cluster that is there; it must see the same folders.
+
+    address
+        Of a cluster: ``ray://host:10001``, or ``auto``. Left out, one is started here, and stopped again.
+    workers
+        How many; left out, one for each processor of the cluster.
+    """
+
+    name: ClassVar[str] = "ray"
+    title: ClassVar[str] = "a cluster, by Ray"
+
+    address: str | None = None
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers is not None and self.workers < 1:
+            raise FieldcheckError(f"{self.workers} workers", rule="at least one", hint="ray:workers=2")
+
+    def map(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
+    ) -> Iterator[engine.R]:
+        """Results in order; what is done before its turn waits."""
+        ray = _imported()
+        with self._connected(ray):
+            # In a list Ray leaves it alone: each worker fetches it when its first shard comes, a new one too.
+            kept = [ray.put(constants)]
+            count = min(self.workers or int(ray.cluster_resources().get("CPU", 1)), len(shards))
+            made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES)(_Worker)
+            actors = [made.remote() for _ in range(count)]
+            try:
+                yield from _in_order(ray, actors, step, shards, kept)
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from None
+            except ray.exceptions.RayActorError as error:
+                raise FieldcheckError(
+                    "a worker of Ray died several times",
+                    rule="a worker is not killed and has the memory that a shard needs",
+                    hint="smaller shards (--rows), or fewer workers: --engine ray:workers=1",
+                ) from error
+            finally:
+                for actor in actors:
+                    ray.kill(actor)
+
+    @contextmanager
+    def _connected(self, ray: Any) -> Iterator[None]:
+        """In a cluster; one that was joined or started here is left again."""
+        if ray.is_initialized():
+            yield
+            return
+        own: dict[str, Any] = {"address": self.address} if self.address else {"include_dashboard": False}
+        try:
+            ray.init(**own, log_to_driver=False, logging_level="ERROR")
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise FieldcheckError(
+                f"no cluster at {self.address or 'this machine'}: {str(error).splitlines()[0]}",
+                rule="a cluster of Ray that is up",
+                hint="--engine ray, which starts one here",
+            ) from error
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+class _Worker:
+    """Lives in a process of the cluster."""
+
+    def __init__(self) -> None:
+        self.constants: list[Any] = []
+
+    def run(self, step: Callable[[Any, Any], Any], shard: Any, kept: list[Any]) -> Any:
+        self.constants = self.constants or [_imported().get(kept[0])]
+        return step(shard, self.constants[0])
+
+
+def _in_order(
+    ray: Any, actors: Sequence[Any], step: Callable[[Any, Any], Any], shards: Sequence[Any], kept: list[Any]
+) -> Iterator[Any]:
+    """A worker that is free gets the next shard."""
+    coming: dict[Any, tuple[int, Any]] = {}
+    done: dict[int, Any] = {}
+    free, sent, given = list(actors), 0, 0
+    while given < len(shards):
+        while free and sent < len(shards):
+            actor = free.pop()
+            coming[actor.run.remote(step, shards[sent], kept)] = (sent, actor)
+            sent += 1
+        ready, _ = ray.wait(list(coming), num_returns=1)
+        at, actor = coming.pop(ready[0])
+        done[at] = ray.get(ready[0])
+        free.append(actor)
+        while given in done:
+            yield done.pop(given)
+            given += 1
+
+
+def _imported() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise FieldcheckError(
+            "the package ray is not installed",
+            rule="the engine ray needs it",
+            hint='pip install "fieldcheck[ray]", or --engine processes',
+        ) from None
+    return ray

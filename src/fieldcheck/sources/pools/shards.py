@@ -1,0 +1,87 @@
+"""A folder of shards: Parquet files of some rows each, and a manifest that says which and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.origin import Origin
+from fieldcheck.files.parquet import open_parquet
+from fieldcheck.files.whole import whole_file
+from fieldcheck.sources.pools.arrow import from_arrow
+from fieldcheck.sources.pools.manifest import RULE, Manifest, ShardFile, digest_of, read_manifest
+from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.table import RawTable, check_names
+
+
+@dataclass(frozen=True)
+class ShardedPools:
+    """A folder with one Parquet file per shard. Campaigns on it and on the same pool in one file are the same."""
+
+    name: ClassVar[str] = "shards"
+    suffixes: ClassVar[tuple[str, ...]] = ("/",)
+
+    def read(self, path: Path, columns: ColumnMap, *, encoding: str | None) -> RawTable:
+        """The columns of all shards, one after the other; ``encoding`` is for text files and not looked at."""
+        import pyarrow as pa
+
+        found = read_manifest(path)
+        origin = Origin(file=str(path))
+        check_names(found.schema, origin)
+        parts = [_columns(path / shard.file, shard, found) for shard in found.shards]
+        arrays = {name: pa.chunked_array([chunk for part in parts for chunk in part[name]]) for name in found.schema}
+        form = f"Parquet, {len(found.shards)} shards"
+        return from_arrow(arrays, origin, form=form, names=found.names, rows=found.index)
+
+
+def _columns(place: Path, shard: ShardFile, manifest: Manifest) -> Mapping[str, Sequence[Any]]:
+    """By name the chunks of each column, if it is the shard that the manifest speaks of."""
+    if not place.is_file():
+        raise _not_as_written(place, "is missing")
+    if digest_of(place) != shard.digest:
+        raise _not_as_written(place, "is not the one that was written")
+    with open_parquet(place, PoolError) as source:
+        if source.metadata.num_rows != shard.rows or types_of(source.schema_arrow) != manifest.schema:
+            raise _not_as_written(place, "has other rows or columns than its manifest says")
+        table = source.read()
+        table.validate(full=True)
+        return {name: table.column(name).chunks for name in manifest.schema}
+
+
+def _not_as_written(place: Path, problem: str) -> PoolError:
+    return PoolError(f"{place}: the shard {problem}", rule=RULE, hint="write the pool again, into another folder")
+
+
+def types_of(schema: Any) -> dict[str, str]:
+    """By column, its type in Arrow's words."""
+    return {one.name: str(one.type) for one in schema}
+
+
+def shard_name(number: int) -> str:
+    """The file of a shard."""
+    return f"{number:06d}.parquet"
+
+
+def write_shard(table: Any, folder: Path, number: int) -> ShardFile:
+    """Write the rows of one shard, whole or not at all."""
+    from pyarrow import parquet
+
+    place = folder / shard_name(number)
+    with whole_file(place) as temporary:
+        parquet.write_table(table, temporary)
+    return ShardFile(place.name, len(table), digest_of(place), ranges_of(table))
+
+
+def ranges_of(table: Any) -> dict[str, list[float]]:
+    """By column of numbers, the smallest and the largest."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numeric = [one.name for one in table.schema if pa.types.is_integer(one.type) or pa.types.is_floating(one.type)]
+    found = {name: pc.min_max(table.column(name)).as_py() for name in numeric}
+    # Infinity is no number of JSON.
+    kept = {name: [both["min"], both["max"]] for name, both in found.items() if both["min"] is not None}
+    return {name: both for name, both in kept.items() if all(abs(one) < float("inf") for one in both)}
