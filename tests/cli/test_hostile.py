@@ -107,7 +107,7 @@ def taken_elsewhere(do: Callable[..., Step], file: Path, truth: dict[str, str]) 
     yield do("inspect", "shards")
 
 
-def session(run: Run) -> Iterator[Step]:
+def session(run: Run) -> Iterator[Step]:  # noqa: PLR0915 -- one statement per verb
     """Every verb on pools of the enemy, with what it said."""
 
     def do(*words: object, code: int = 0) -> Step:
