@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from fieldcheck import sources
+from fieldcheck import engines, sources
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json
 from fieldcheck.core import words
-from fieldcheck.engines import engine_of
 
 
 def shard(
@@ -29,7 +28,7 @@ def shard(
     of one shard; other formats are read whole.
     """
     with progress("shard") as told:
-        made = sources.shard(pool, out, rows=rows, engine=engine_of(engine), encoding=encoding, progress=told)
+        made = sources.shard(pool, out, rows=rows, engine=engines.engine_of(engine), encoding=encoding, progress=told)
     if as_json:
         files = [one.file for one in made.shards]
         show_json({"folder": str(out), "items": made.rows, "shards": files, "columns": dict(made.schema)})

@@ -18,6 +18,8 @@ FieldcheckError
 
 from __future__ import annotations
 
+from typing import Any
+
 from fieldcheck.core.words import on_one_line, visible
 
 
@@ -34,6 +36,16 @@ class FieldcheckError(Exception):
         if hint:
             lines.append(f"  try:  {self.hint}")
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its words as they are, also when it comes from another process: Python would make one of its whole text."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[FieldcheckError], args: tuple[Any, ...], words: dict[str, Any]) -> FieldcheckError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(words)
+    return error
 
 
 class PoolError(FieldcheckError):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from fieldcheck.core.engine import Engine
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.registry import Registry
-from fieldcheck.engines.local import Local
 from fieldcheck.engines.processes import Processes
 from fieldcheck.engines.ray import Ray
 
 __all__ = ["engine_of", "registry"]
 
 registry: Registry[Engine] = Registry(
-    "engine", "fieldcheck.engines", Local, Processes, Ray, error=FieldcheckError, hint=""
+    "engine", "fieldcheck.engines", Loop, Processes, Ray, error=FieldcheckError, hint=""
 )
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from typing import Any, ClassVar
 
-from fieldcheck.core.engine import C, R, S
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool import engine
 
 TRIES = 3
 """Times in a row that workers may die without any shard getting done."""
@@ -37,9 +37,11 @@ class Processes:
         if self.workers is not None and self.workers < 1:
             raise FieldcheckError(f"{self.workers} workers", rule="at least one", hint="processes:workers=2")
 
-    def map(self, step: Callable[[S, C], R], shards: Sequence[S], constants: C) -> Iterator[R]:
+    def map(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
+    ) -> Iterator[engine.R]:
         """Results in order; what is done before its turn waits."""
-        done: dict[int, R] = {}
+        done: dict[int, engine.R] = {}
         given, tries = 0, 0
         while given < len(shards):
             before = given + len(done)
@@ -55,7 +57,9 @@ class Processes:
                 if tries >= TRIES:
                     raise self._dead(len(shards) - given - len(done)) from None
 
-    def _some(self, step: Callable[[S, C], R], shards: Mapping[int, S], constants: C) -> Iterator[tuple[int, R]]:
+    def _some(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Mapping[int, engine.S], constants: engine.C
+    ) -> Iterator[tuple[int, engine.R]]:
         """Results by the number of their shard, as they come, until all are there or a worker dies."""
         count = min(self.workers or os.cpu_count() or 1, len(shards))
         # Spawned: a fork of a process with threads, as models have them, may hang.
@@ -82,7 +86,7 @@ class Processes:
         )
 
 
-def _as_they_come(coming: Mapping[Future[R], int]) -> Iterator[tuple[int, R]]:
+def _as_they_come(coming: Mapping[Future[engine.R], int]) -> Iterator[tuple[int, engine.R]]:
     """What is done, and only then that a worker died: all that was done before is kept."""
     broken: BrokenProcessPool | None = None
     for future in as_completed(coming):

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fieldcheck.core.engine import C, R, S
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool import engine
 
 TRIES = 3
 """Times that a shard is done again whose worker died."""
@@ -34,16 +34,19 @@ class Ray:
         if self.workers is not None and self.workers < 1:
             raise FieldcheckError(f"{self.workers} workers", rule="at least one", hint="ray:workers=2")
 
-    def map(self, step: Callable[[S, C], R], shards: Sequence[S], constants: C) -> Iterator[R]:
+    def map(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
+    ) -> Iterator[engine.R]:
         """Results in order; what is done before its turn waits."""
         ray = _imported()
         with self._connected(ray):
-            kept = ray.put(constants)
+            # In a list Ray leaves it alone: each worker fetches it when its first shard comes, a new one too.
+            kept = [ray.put(constants)]
             count = min(self.workers or int(ray.cluster_resources().get("CPU", 1)), len(shards))
             made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES)(_Worker)
-            actors = [made.remote(kept) for _ in range(count)]
+            actors = [made.remote() for _ in range(count)]
             try:
-                yield from _in_order(ray, actors, step, shards)
+                yield from _in_order(ray, actors, step, shards, kept)
             except ray.exceptions.RayTaskError as error:
                 raise error.cause from None
             except ray.exceptions.RayActorError as error:
@@ -80,14 +83,17 @@ class Ray:
 class _Worker:
     """Lives in a process of the cluster."""
 
-    def __init__(self, constants: Any) -> None:
-        self.constants = constants
+    def __init__(self) -> None:
+        self.constants: list[Any] = []
 
-    def run(self, step: Callable[[Any, Any], Any], shard: Any) -> Any:
-        return step(shard, self.constants)
+    def run(self, step: Callable[[Any, Any], Any], shard: Any, kept: list[Any]) -> Any:
+        self.constants = self.constants or [_imported().get(kept[0])]
+        return step(shard, self.constants[0])
 
 
-def _in_order(ray: Any, actors: Sequence[Any], step: Callable[[Any, Any], Any], shards: Sequence[Any]) -> Iterator[Any]:
+def _in_order(
+    ray: Any, actors: Sequence[Any], step: Callable[[Any, Any], Any], shards: Sequence[Any], kept: list[Any]
+) -> Iterator[Any]:
     """A worker that is free gets the next shard."""
     coming: dict[Any, tuple[int, Any]] = {}
     done: dict[int, Any] = {}
@@ -95,7 +101,7 @@ def _in_order(ray: Any, actors: Sequence[Any], step: Callable[[Any, Any], Any], 
     while given < len(shards):
         while free and sent < len(shards):
             actor = free.pop()
-            coming[actor.run.remote(step, shards[sent])] = (sent, actor)
+            coming[actor.run.remote(step, shards[sent], kept)] = (sent, actor)
             sent += 1
         ready, _ = ray.wait(list(coming), num_returns=1)
         at, actor = coming.pop(ready[0])

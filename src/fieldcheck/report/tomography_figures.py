@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Line, LineChart, Matrix, Table
+from fieldcheck.core.exhibit import Exhibit, Line, LineChart, Matrix, Table
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import Weakness
@@ -39,23 +39,22 @@ def alone(run: Run) -> LineChart:
     return LineChart("one_at_a_time/severity", "Each perturbation alone", "severity", "robustness", tuple(lines))
 
 
-def orders(run: Run) -> IntervalChart:
+def orders(run: Run) -> Table:
     """How robustness is spread over the tests of each order: from the weakest tenth to the strongest."""
     tests = np.arange(run.space.size, dtype=np.int64)
     if run.space.size > 10 * SAMPLE:
         tests = Spread().rows(run.space, 2, budget=SAMPLE, seed=0).tests
+    tests = run.applicable(tests)
     of = run.space.orders(tests)
     means, _ = run.fitted.predict(tests)
-    rows = [_spread(f"order {order}", means[of == order]) for order in np.unique(of).tolist()]
-    note = "The point is the median test of the order; the line goes from the weakest tenth to the strongest tenth."
-    return IntervalChart(
-        "by_order/spread", "Robustness by number of perturbations", "robustness", tuple(rows), note=note
-    )
+    rows = [(order, *_spread(means[of == order])) for order in np.unique(of).tolist()]
+    columns = ("order", "one test in ten is below", "median test", "one test in ten is above")
+    note = "How much the tests of an order differ from each other; these are no bounds of an estimate."
+    return Table("by_order/spread", "Robustness by number of perturbations", columns, tuple(rows), note=note)
 
 
-def _spread(label: str, means: FloatArray) -> IntervalRow:
-    middle, low, high = (float(np.quantile(means, share)) for share in (0.5, 0.1, 0.9))
-    return IntervalRow(label, middle, low, high)
+def _spread(means: FloatArray) -> tuple[float, ...]:
+    return tuple(float(np.quantile(means, share)) for share in (0.1, 0.5, 0.9))
 
 
 def pairs(run: Run) -> list[Matrix]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fieldcheck.core.engine import Engine
 from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources.inputs import open_inputs
@@ -146,7 +146,7 @@ def shard(
         raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
     check_free(Path(folder))
     table = place.resolve() if isinstance(made, ParquetPools) else made.read(place, {}, encoding=encoding)
-    return cut_pool(table, Path(folder).resolve(), rows=rows, engine=engine, progress=progress)
+    return cut_pool(table, Path(folder).resolve(), rows=rows, engine=engine or Loop(), progress=progress)
 
 
 def suffixes(*, written: bool = False) -> tuple[str, ...]:

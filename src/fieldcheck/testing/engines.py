@@ -9,8 +9,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fieldcheck.core.engine import Engine
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.testing.require import check_described, made_of, require
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fieldcheck.core.engine import Engine, mapped
 from fieldcheck.core.errors import PoolError
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.whole import whole_file
@@ -43,14 +43,14 @@ def row_ranges(size: int, rows: int) -> list[RowRange]:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Cutting:
     """What all steps share: the Parquet file, and the folder for the shards."""
 
     source: Path
     folder: Path
 
 
-def cut_step(rows: RowRange, cut: Cut) -> ShardFile:
+def cut_step(rows: RowRange, cut: Cutting) -> ShardFile:
     """One shard, from some rows of the file."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -77,7 +77,7 @@ def cut_pool(
     folder: Path,
     *,
     rows: int,
-    engine: Engine | None = None,
+    engine: Engine,
     progress: Callable[[int, int], None] | None = None,
 ) -> Manifest:
     """Write a pool into a folder, so many rows a shard.
@@ -95,7 +95,7 @@ def cut_pool(
         with open_parquet(source, PoolError) as file:
             schema, size = file.schema_arrow, file.metadata.num_rows
         ranges, shards = row_ranges(size, rows), list[ShardFile]()
-        for shard in mapped(engine, cut_step, ranges, Cut(source, folder)):
+        for shard in engine.map(cut_step, ranges, Cutting(source, folder)):
             shards.append(shard)
             if progress is not None:
                 progress(len(shards), len(ranges))

@@ -8,7 +8,7 @@ import numpy as np
 
 from fieldcheck.core.space import Condition
 from fieldcheck.core.types import FloatArray
-from fieldcheck.tomography.answers.ask import condition, weakest
+from fieldcheck.tomography.answers.ask import base_of, condition, weakest
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.plans.base import low_orders
 
@@ -108,4 +108,4 @@ def smallest(run: Run, below: float, *, level: float) -> Condition | None:
 
 
 def _base(run: Run) -> float:
-    return float(run.fitted.predict(np.zeros(1, dtype=np.int64))[0][0])
+    return base_of(run.fitted, run.outcomes)[0]

@@ -62,6 +62,10 @@ class Schedule:
         Rows in a part: what is lost when a run is killed.
     earlier
         Settings before the run was extended, in order.
+    base
+        Unperturbed inputs that come first, whatever the plan, as far as there are and as a quarter of the budget pays
+        for: every drop is measured from them. Their chance is 0, because they are not drawn. A rule that looks test by
+        test decides on them, too.
     """
 
     space: Space
@@ -74,20 +78,25 @@ class Schedule:
     ordered: bool = False
     chunk: int = 4_096
     earlier: tuple[Stage, ...] = ()
+    base: int = 0
     _rounds: dict[int, Rows] = field(default_factory=dict, init=False, repr=False)
     _looks: dict[tuple[int, int, int], BoolArray] = field(default_factory=dict, init=False, repr=False)
+    _ranked: dict[str, IntArray] = field(default_factory=dict, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.rule is not None and self.ordered:
-            raise SpaceError("a stopping rule where the order matters", rule="--inferences instead of --half-width")
+    def check(self) -> None:
+        """Refuse what cannot be run, before anything is written."""
+        self.next(_NONE_YET)
 
     def next(self, outcomes: Outcomes) -> tuple[Rows, IntArray | None]:
         """The rows to run after these; none when the run is done."""
         rows, begun = self._round(outcomes)
         done = len(outcomes) - begun
         _check_begun(rows.part(slice(done)), outcomes.select(np.arange(begun, len(outcomes))))
-        found = rows.part(slice(done, done + self.chunk))
-        return found, self._arrangements(found, len(outcomes)) if self.ordered else None
+        first = len(self.unperturbed)
+        found = rows.part(slice(done, first if len(outcomes) < first else done + self.chunk))
+        if not self.ordered:
+            return found, None
+        return found, self._arrangements(rows, begun)[done : done + len(found)]
 
     def total(self, outcomes: Outcomes) -> int:
         """Rows of the run as far as they are known: with a rule, those of this round."""
@@ -115,14 +124,27 @@ class Schedule:
     @cached_property
     def _fixed(self) -> Rows:
         """All rows where no rule decides, those of earlier stages first."""
-        rows, parts = _NOTHING, []
+        rows, parts = self.unperturbed, [self.unperturbed]
         for stage in self._stages:
-            further = self._unseen(self._planned(stage.budget), rows)
+            # drawn rows can be cut anywhere, the others would lose the last inputs of some tests
+            fewer = 0 if self._drawn else len(self.unperturbed)
+            left = None if stage.budget is None else max(1, stage.budget - fewer)
+            further = self._unseen(self._planned(left), rows)
             if stage.budget is not None:
                 further = further.part(slice(max(0, stage.budget - len(rows))))
             rows = joined(rows, further)
             parts.append(self._arranged(further))
         return joined(*parts)
+
+    @cached_property
+    def unperturbed(self) -> Rows:
+        """Rows without perturbation that come before those of the plan; none where the plan runs whole tests."""
+        if not self.base or self.plan.adds == "tests" or (self.rule is not None and not self._drawn):
+            return _NOTHING
+        budget = self._stages[0].budget
+        count = min(self.base, self.inputs, self.base if budget is None else budget // 4)
+        inputs = np.sort(_shuffled(self.inputs, self.seed)[:count])
+        return Rows(np.zeros(count, dtype=np.int64), inputs, np.zeros(count))
 
     def _planned(self, budget: int | None) -> Rows:
         """Rows of the plan that the budget pays for, those that run in several orders counted as often."""
@@ -170,6 +192,7 @@ class Schedule:
                 at = np.flatnonzero(np.isin(every, tests) & (seen < self.inputs))
                 at = at[self._look((number, begun, mark), every[at], outcomes, current)]
                 rows = _next_inputs(every[at], seen[at], order, rule.batch)
+                rows = rows.repeated(self._variants(rows)) if self.ordered else rows
                 if not len(rows):
                     break
                 if begun + len(rows) > len(outcomes):
@@ -205,7 +228,10 @@ class Schedule:
         """Each round of a spread plan adds half of what was there, until the bands are narrow enough."""
         if self.rule is None or not self.rule.of_bands or self.rule.width is None or self.bands is None:
             raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
-        begun, number, wanted = 0, 0, FIRST
+        first = len(self.unperturbed)
+        if len(outcomes) < first:
+            return self.unperturbed, 0
+        begun, number, wanted = first, 0, FIRST
         while begun < self.most:
             rows = self._added(number, wanted, outcomes, begun)
             if not len(rows):
@@ -240,23 +266,32 @@ class Schedule:
         return rows if self.budget is None else rows.part(slice(self.budget - begun))
 
     def _arrangements(self, rows: Rows, begun: int) -> IntArray:
-        """The rank of each row's order of perturbations: a random one in a spread plan, else one after the other."""
+        """The rank of each row's order of perturbations: a random one in a spread plan, else one after the other.
+
+        rows, begun
+            Those of a round, and how many came before it.
+        """
         if not self._drawn:
-            return self._enumerated[begun : begun + len(rows)]
+            return self._enumerated(rows, begun)
         draws = ItemStreams.of(self.seed, "arrangement", np.arange(begun, begun + len(rows)), 0)
         keys = np.where(self.space.severities(rows.tests) > 0, draws.uniforms(len(self.space.axes)), 2.0)
         return ranks_of(np.argsort(keys, axis=1, kind="stable"))
 
-    @cached_property
-    def _enumerated(self) -> IntArray:
-        """Rows of one test and input follow each other: the n-th has the n-th order."""
-        rows = self._fixed
-        same = np.concatenate([[False], (np.diff(rows.tests) == 0) & (np.diff(rows.inputs) == 0)])
-        starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(rows))))
-        active = (self.space.severities(rows.tests) > 0) @ (1 << np.arange(len(self.space.axes)))
-        kinds, which = np.unique(np.column_stack([active, np.arange(len(rows)) - starts]), axis=0, return_inverse=True)
-        ranks = [_arrangement(int(mask), int(number), len(self.space.axes)) for mask, number in kinds]
-        return np.array(ranks, dtype=np.int64)[which]
+    def _enumerated(self, rows: Rows, begun: int) -> IntArray:
+        """Rows of one test and input follow each other: the n-th has the n-th order. Kept for the round."""
+        if self._ranked.get("begun") is None or not np.array_equal(self._ranked["begun"], [begun, len(rows)]):
+            same = np.concatenate([[False], (np.diff(rows.tests) == 0) & (np.diff(rows.inputs) == 0)])
+            starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(rows))))
+            active = (self.space.severities(rows.tests) > 0) @ (1 << np.arange(len(self.space.axes)))
+            keys = np.column_stack([active, np.arange(len(rows)) - starts])
+            kinds, which = np.unique(keys, axis=0, return_inverse=True)
+            ranks = [_arrangement(int(mask), int(number), len(self.space.axes)) for mask, number in kinds]
+            self._ranked["ranks"] = np.array(ranks, dtype=np.int64)[which]
+            self._ranked["begun"] = np.array([begun, len(rows)])
+        return self._ranked["ranks"]
+
+
+_NONE_YET = Outcomes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 _NOTHING = Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -298,12 +333,23 @@ def _wanting(tests: IntArray, outcomes: Outcomes, rule: Stopping, inputs: int) -
 
 
 def _by_test(tests: IntArray, outcomes: Outcomes) -> Iterator[FloatArray]:
-    """The outcomes of each test, in the order in which they came."""
+    """The outcomes of each test, one per input, in the order in which they came; of several orders, their mean."""
+    outcomes = _one_per_input(outcomes)
     order = np.argsort(outcomes.tests, kind="stable")
     ends = np.searchsorted(outcomes.tests[order], tests, side="right")
     starts = np.searchsorted(outcomes.tests[order], tests, side="left")
     held = outcomes.held[order]
     return (_there(held[first:last]) for first, last in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _one_per_input(outcomes: Outcomes) -> Outcomes:
+    """Rows of one test and input, which differ in the order of perturbations, as one."""
+    same = (np.diff(outcomes.tests) == 0) & (np.diff(outcomes.inputs) == 0)
+    if not same.any():
+        return outcomes
+    first = np.flatnonzero(np.concatenate([[True], ~same]))
+    held = np.add.reduceat(outcomes.held, first) / np.diff([*first.tolist(), len(outcomes)])
+    return Outcomes(outcomes.tests[first], outcomes.inputs[first], held)
 
 
 def _there(held: FloatArray) -> FloatArray:

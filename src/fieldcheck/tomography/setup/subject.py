@@ -19,6 +19,7 @@ from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs, Subset, gather
 from fieldcheck.core.measures.base import Measure
+from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.models import decoders
@@ -143,7 +144,7 @@ def _model_digest(recipe: Recipe) -> str:
 def _settings(recipe: Recipe) -> str:
     """All that the file says of model, data and check, but where they are and what changes no outcome."""
     tables = [
-        {name: value for name, value in table.items() if name not in ("file", "batch", "threads")}
+        {name: value for name, value in table.items() if name not in ("file", "batch", "threads", "expect")}
         for table in (recipe.model, recipe.data, recipe.check)
     ]
     return json.dumps(tables, sort_keys=True, default=str)
@@ -201,7 +202,10 @@ def _inputs(recipe: Recipe) -> Inputs:
     limit = int(recipe.data.get("limit", len(inputs)))
     if limit < 2:
         raise SpaceError(f"limit = {limit}", rule="two inputs or more")
-    return inputs if limit >= len(inputs) else Subset(inputs, np.arange(limit))
+    if limit >= len(inputs):
+        return inputs
+    words = stream(recipe.seed, "limit").bit_generator.random_raw(len(inputs))
+    return Subset(inputs, np.sort(np.argsort(words, kind="stable")[:limit]).astype(np.int64))
 
 
 def _labels(inputs: Inputs) -> npt.NDArray[Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 S = TypeVar("S")
 
@@ -37,6 +38,13 @@ class Engine(Protocol):
         ...
 
 
-def mapped(engine: Engine | None, step: Callable[[S, C], R], shards: Sequence[S], constants: C) -> Iterator[Any]:
-    """The same without an engine: one shard after the other, here."""
-    return engine.map(step, shards, constants) if engine is not None else (step(one, constants) for one in shards)
+@dataclass(frozen=True)
+class Loop:
+    """The plainest of them: one shard after the other, here."""
+
+    name: ClassVar[str] = "local"
+    title: ClassVar[str] = "this process"
+
+    def map(self, step: Callable[[S, C], R], shards: Sequence[S], constants: C) -> Iterator[R]:
+        """A loop."""
+        return (step(shard, constants) for shard in shards)
