@@ -198,7 +198,7 @@ def test_killed_and_resumed_is_as_never_stopped(plan, tmp_path):
 def test_a_finished_journal_runs_nothing(plan, tmp_path, monkeypatch):
     journal = tmp_path / "journal.jsonl"
     whole = run(plan, resume=journal)
-    monkeypatch.setattr(cells, "repetition", None)
+    monkeypatch.setattr(cells.simulate, "repetition", None)
     again = run(plan, resume=journal)
     assert [one.as_record() for one in again.cells] == [one.as_record() for one in whole.cells]
 
@@ -256,7 +256,7 @@ def test_damage_inside_a_journal_is_named(plan, tmp_path):
 
 
 def test_budget_over_the_pool_is_refused_before_anything_runs(plan, monkeypatch):
-    monkeypatch.setattr(cells, "repetition", None)
+    monkeypatch.setattr(cells.simulate, "repetition", None)
     with pytest.raises(BenchError, match="401"):
         run(replace(plan, budgets=(20, 401)))
 

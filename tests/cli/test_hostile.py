@@ -101,23 +101,13 @@ def taken_elsewhere(do: Callable[..., Step], file: Path, truth: dict[str, str]) 
     do("import", "half.db", "half.csv", "--by", "Eva")
     yield do("export", "half.db", "--for-training", "training")
     yield do("export", "half.db", "--for-training", f"training{OBEYED}", "--json")
-    yield do("shard", file, "--out", "shards", "--rows", 25)
     yield do("shard", file, "--out", "pieces", "--rows", 25, "--json")
-    yield do("shard", file, "--out", "shards", "--engine", EVIL, code=2)
-    yield do("inspect", "shards")
+    yield do("shard", file, "--out", "others", "--engine", EVIL, code=2)
+    yield do("inspect", "pieces")
 
 
-def session(run: Run) -> Iterator[Step]:  # noqa: PLR0915 -- one statement per verb
-    """Every verb on pools of the enemy, with what it said."""
-
-    def do(*words: object, code: int = 0) -> Step:
-        done = run(*words)
-        assert done.code == code, (words, done)
-        return words, done
-
-    file, other = pool(Path("pool.csv")), pool(Path("other.csv"), shift=1)
-    truth = {row["id"]: row["target"] for row in read(file)}
-    part = f"{EVIL}part"
+def before_labels(do: Callable[..., Step], file: Path, other: Path) -> Iterator[Step]:
+    """What is asked of a pool alone."""
     for json_too in ((), ("--json",)):
         yield do("simulate", file, "--budget", 20, *json_too)
         yield do("auxiliary", file, *json_too)
@@ -131,6 +121,20 @@ def session(run: Run) -> Iterator[Step]:  # noqa: PLR0915 -- one statement per v
     yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs,ssrs", "--html", "bench.html")
     yield do("bench", file, "--budget", 20, "--repetitions", 2, "--design", "srs", "--json", "-")
     do("bench", file, "--budget", 20, "--repetitions", 3, "--design", "srs,ssrs", "--json", "measured.json")
+
+
+def session(run: Run) -> Iterator[Step]:
+    """Every verb on pools of the enemy, with what it said."""
+
+    def do(*words: object, code: int = 0) -> Step:
+        done = run(*words)
+        assert done.code == code, (words, done)
+        return words, done
+
+    file, other = pool(Path("pool.csv")), pool(Path("other.csv"), shift=1)
+    truth = {row["id"]: row["target"] for row in read(file)}
+    part = f"{EVIL}part"
+    yield from before_labels(do, file, other)
     yield do("sample", file, "--out", "sheet.csv", "--budget", 20)
     yield do("estimate", "sheet.csv", code=2)
     label_all("sheet.csv", truth)
@@ -157,7 +161,6 @@ def session(run: Run) -> Iterator[Step]:  # noqa: PLR0915 -- one statement per v
         yield do("check", "c.db", "--min-accuracy", 0.5, *json_too)
     yield do("check", "c.db", "--min-accuracy", 0.5, "--junit", "junit.xml")
     yield do("failures", "c.db", "--out", "failures.csv")
-    yield do("export", "c.db", "--out", "labels.csv")
     yield do("shard", file, "--out", "shards")
     yield do("report", "c.db", "--out", "report.html", "--by", part)
     yield from models_and_people(do, file)
@@ -196,6 +199,8 @@ def tomography_session(run: Run) -> Iterator[Step]:
         ("query", "run", "zoom >= 1", "--profile", "evil.toml"),
         ("query", "run", "zoom >= 1", "--json"),
         ("worst", "run"),
+        ("independence", "run"),
+        ("independence", "run", "--json"),
         ("check", "run", "zoom >= 1", "--min-robustness", 0.5),
         ("report", "run", "--out", "tomography.html"),
     ):

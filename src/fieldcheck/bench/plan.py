@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
+from fieldcheck.accuracy.designs import base as bases
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.bench.rows import NONE, unique
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.rng import stream
@@ -118,7 +119,7 @@ class Offer:
         """What the technique needs and this subject does not have; empty when it has all."""
         if contender.design.needs == "activations" and not self.activations:
             return "activations"
-        missing = set(auxiliaries_of(contender.design, derived.helpful(self.auxiliaries))) - self.auxiliaries
+        missing = set(bases.auxiliaries_of(contender.design, derived.helpful(self.auxiliaries))) - self.auxiliaries
         return ", ".join(f"auxiliary '{name}'" for name in sorted(missing))
 
 

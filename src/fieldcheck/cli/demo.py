@@ -22,7 +22,7 @@ from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
 from fieldcheck.report import tomography_figures
-from fieldcheck.sources.digits import DigitsField, digits_field
+from fieldcheck.sources import digits
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import Weakness, weaknesses
 
@@ -80,7 +80,7 @@ def demo(
     """Train a network on digits: how accurate is it in a shifted field, is another one better, where does it break?"""
     _make_folder(out)
     tell("training a small network on scikit-learn's digits ...")
-    field = digits_field(seed)
+    field = digits.digits_field(seed)
     _write_inputs(field, out)
     with _campaign(out, seed) as campaign:
         found = _labelled(campaign, field)
@@ -102,7 +102,7 @@ def _make_folder(out: Path) -> None:
         raise FieldcheckError(f"{out}: cannot be made ({error.strerror})", hint="--out with another folder") from None
 
 
-def _write_inputs(field: DigitsField, out: Path) -> None:
+def _write_inputs(field: digits.DigitsField, out: Path) -> None:
     """The pools, what people see of the items, and what techniques and tomography look at."""
     sources.save(field.pool, out / "pool.csv")
     sources.save(field.challenger, out / "challenger.csv")
@@ -130,7 +130,7 @@ def _campaign(out: Path, seed: int) -> Campaign:
     return Campaign.create(file, out / "pool.csv", budget=BUDGET, seed=seed, items=out / "digits.npy", title=title)
 
 
-def _labelled(campaign: Campaign, field: DigitsField) -> Estimate:
+def _labelled(campaign: Campaign, field: digits.DigitsField) -> Estimate:
     """Label a part of the campaign, and tell how the estimate narrows."""
     pool, found = field.pool, None
     if pool.target is None:
@@ -153,7 +153,7 @@ def _shown(found: Estimate | Comparison) -> str:
     return f"{value} ({low} to {high})"
 
 
-def _tomography(field: DigitsField, out: Path) -> Run:
+def _tomography(field: digits.DigitsField, out: Path) -> Run:
     """What a few thousand inferences say about all combinations of three perturbations."""
     shutil.rmtree(out / "run", ignore_errors=True)
     subject = tomography.of_recipe(tomography.read_recipe(out / "space.toml"), trust=True)
@@ -186,7 +186,7 @@ def _broken(run: Run, weak: Weakness) -> report.Section:
     return report.Section("Where does it break?", figures, text)
 
 
-def _say_all(field: DigitsField, found: Estimate, versus: Comparison, run: Run, weak: Weakness) -> None:
+def _say_all(field: digits.DigitsField, found: Estimate, versus: Comparison, run: Run, weak: Weakness) -> None:
     truth = 1.0 - float(np.mean(field.pool.losses()))
     laboratory = words.percent(field.laboratory_accuracy)
     say()

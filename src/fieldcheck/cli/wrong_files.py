@@ -11,7 +11,7 @@ from pathlib import Path
 from fieldcheck import sources
 from fieldcheck.campaign.exchange import sheet
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.sources.inputs.images import SUFFIXES
+from fieldcheck.sources.inputs import images as encoded
 
 RUN = "run.json"
 """What the folder of a tomography holds."""
@@ -50,7 +50,7 @@ def recognised(place: str | Path) -> Recognised | None:
 def _folder(path: Path) -> Recognised | None:
     if (path / RUN).is_file():
         return Recognised("a run of tomography", ("fieldcheck", "tomography", "worst", str(path)))
-    if any(one.suffix.lower() in SUFFIXES for one in path.rglob("*")):
+    if any(one.suffix.lower() in encoded.SUFFIXES for one in path.rglob("*")):
         return Recognised("a folder of images", ("fieldcheck", "predict", "MODEL", str(path), "--out", "pool.parquet"))
     return None
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from fieldcheck.core import words
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.types import BoolArray, FloatArray
-from fieldcheck.core.words import counted
 
 SHARE, PERCENT, LOGIT = "share", "percent", "logit"
 
@@ -196,7 +196,10 @@ def as_shares(matrix: Any, names: Sequence[str]) -> tuple[Any, str]:
         return matrix, ""
     totals = given.sum(axis=1, dtype=np.float64)
     if given.min() >= 0 and np.all(np.abs(totals - 100) <= 2):
-        return given / 100, f"the probabilities of {counted(given.shape[1], 'class', 'classes')} are taken as percent"
+        return (
+            given / 100,
+            f"the probabilities of {words.counted(given.shape[1], 'class', 'classes')} are taken as percent",
+        )
     unlike = np.mean(beyond) > 0.5 and np.mean(np.abs(totals - 1) > 0.02) > 0.5
     if not unlike:
         return matrix, ""

@@ -16,7 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from fieldcheck.accuracy import auxiliary, designs, estimators
-from fieldcheck.accuracy.designs.base import Design, spec
+from fieldcheck.accuracy.designs import base as bases
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.accuracy.estimators import base
 from fieldcheck.core.draws import Draws
 from fieldcheck.core.errors import FieldcheckError, SampleError
@@ -42,7 +43,7 @@ def check_design(design: Design | type[Design]) -> None:
     _check_seeds_matter(made)
     for case in cases():
         for budget in case.budgets:
-            where = f"{spec(made)}, {case.name}, budget {budget}"
+            where = f"{bases.spec(made)}, {case.name}, budget {budget}"
             sample = _check_repeats(made, case, budget=budget, where=where)
             _check_form(sample, budget=budget, size=len(case.chi), where=where)
             _check_labels(made, case, sample, where=where)
@@ -86,8 +87,8 @@ def _check_description(design: Design) -> None:
     _require(design.needs in ("nothing", "auxiliary", "activations"), f"{design.name}: needs '{design.needs}'")
     _require(design.estimator in estimators.registry, f"{design.name}: no estimator '{design.estimator}'")
     own: Registry[Design] = Registry("design", "fieldcheck.none", type(design))
-    again = own.build(spec(design), auxiliary=getattr(design, "auxiliary", None))
-    _require(again == design, f"'{spec(design)}' gives {again!r} instead of {design!r}")
+    again = own.build(bases.spec(design), auxiliary=getattr(design, "auxiliary", None))
+    _require(again == design, f"'{bases.spec(design)}' gives {again!r} instead of {design!r}")
 
 
 def _check_seeds_matter(design: Design) -> None:

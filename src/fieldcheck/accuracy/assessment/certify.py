@@ -15,7 +15,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics import betting
-from fieldcheck.numerics.regression.risk import RiskModel, frame_model
+from fieldcheck.numerics.regression import risk
 from fieldcheck.numerics.sampling import schedule
 
 
@@ -73,8 +73,8 @@ class CertifyingBets:
                 hint="--design waves, and fieldcheck check --max-rmse",
             )
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
-        model: RiskModel = frame.memo(
-            "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+        model: risk.RiskModel = frame.memo(
+            "risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
         bets = betting.Bets.start(model.expected(model.prior()), self.threshold)
         waves: list[betting.Kinds] = []

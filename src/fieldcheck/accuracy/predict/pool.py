@@ -14,7 +14,7 @@ from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
-from fieldcheck.models.classes import truth_names
+from fieldcheck.models import classes as naming
 from fieldcheck.sources.pools import arrays
 
 
@@ -93,4 +93,4 @@ class PoolTruth:
         values = self.items.labels if self.labels is True else np.asarray(self.labels)
         if values is None or self.task == "regression":
             return values, ()
-        return truth_names(values, self.names, where=self.items.name)
+        return naming.truth_names(values, self.names, where=self.items.name)

@@ -23,8 +23,8 @@ from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.whole import whole_file
+from fieldcheck.models import classes as naming
 from fieldcheck.models.base import Model
-from fieldcheck.models.classes import class_names
 
 MANY_CLASSES = 50
 """With more classes their probabilities are not kept, unless they are asked for."""
@@ -152,7 +152,7 @@ class Prediction:
         study = ItemsAndReference.of(inputs, reference, limit=self.reference_limit, seed=self.seed)
         ready = models.opened(self.model, study.items, opening=how, preparation=preparation)
         width = _width(ready, study.items)
-        names, named = class_names(ready.model, study.sources(), given=self.classes, width=width)
+        names, named = naming.class_names(ready.model, study.sources(), given=self.classes, width=width)
         truth = PoolTruth(self.labels, study.items, names, ready.model.task)
         truth.check()
         found = chosen(self.auxiliary, ready.model.task, extra=_implied(member=self.member, symmetry=self.symmetry))

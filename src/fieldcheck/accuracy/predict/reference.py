@@ -20,7 +20,7 @@ from fieldcheck.core.pool.column import as_column
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import Task
-from fieldcheck.models.classes import as_codes
+from fieldcheck.models import classes as naming
 
 ALWAYS = frozenset({"predictions", "inputs", "task"})
 """Parts that every trace can have."""
@@ -86,7 +86,7 @@ class ItemsAndReference:
         labels = None if self.reference is None else self.reference.labels
         if labels is None or self.reference is None or task == "regression":
             return labels
-        return as_codes(labels, names, where=self.reference.name)
+        return naming.as_codes(labels, names, where=self.reference.name)
 
     def trace(self, found: Found, runner: Runner, names: tuple[str, ...], *, batch: int, done: Done) -> Trace | None:
         """The trace of the reference, where somebody needs it."""

@@ -12,7 +12,7 @@ from fieldcheck.campaign.exchange.base import ToLabel
 from fieldcheck.campaign.exchange.formats import interface, registry
 from fieldcheck.campaign.items import Content
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.sources.inputs.images import MEDIA
+from fieldcheck.sources.inputs import images as encoded
 
 LOCAL_FILES = "/data/local-files/?d="
 """Where Label Studio serves the files below its LOCAL_FILES_DOCUMENT_ROOT."""
@@ -101,7 +101,7 @@ def write_content(path: Path, content: Content) -> None:
 
 def file_name(item: str, suffix: str) -> str:
     """A file name for an item, whatever its id: no folder in it, no two alike."""
-    stem = item.removesuffix(suffix) if suffix in MEDIA else item
+    stem = item.removesuffix(suffix) if suffix in encoded.MEDIA else item
     plain = re.sub(r"[^\w.-]+", "_", stem)[:80].lstrip(".")
     own = "" if plain == stem else "-" + hashlib.sha256(item.encode()).hexdigest()[:8]
     return f"{plain}{own}{suffix}"

@@ -18,7 +18,7 @@ from fieldcheck.campaign.items.pictures import ARRAY_FILES, as_png, decoded, pix
 from fieldcheck.core.pool.column import is_text, value_at
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources import guessing
-from fieldcheck.sources.inputs.images import MEDIA
+from fieldcheck.sources.inputs import images as encoded
 from fieldcheck.sources.roles import RECOGNISED
 
 FILE_COLUMNS = ("image", "image_path", "img", "path", "filepath", "file", "file_name", "filename")
@@ -75,7 +75,7 @@ class Content:
     @property
     def media(self) -> str:
         """The media type of an image."""
-        return MEDIA[self.path.suffix.lower()] if self.path is not None else "image/png"
+        return encoded.MEDIA[self.path.suffix.lower()] if self.path is not None else "image/png"
 
     @property
     def data(self) -> bytes:
@@ -108,8 +108,8 @@ def _content(place: str, pool: Pool, position: int, *, hidden: frozenset[str]) -
     if place.lower().endswith(ARRAY_FILES):
         return Content("image", name, pixels=pixels_of(place, len(pool), position), pairs=_without_files(seen))
     found, note = _file(Path(place), pool, position) if place and not is_table(place) else (None, "")
-    if found is not None and found.suffix.lower() in MEDIA:
-        shown = MEDIA[found.suffix.lower()]
+    if found is not None and found.suffix.lower() in encoded.MEDIA:
+        shown = encoded.MEDIA[found.suffix.lower()]
         picture = Content("image", name, path=found) if shown else Content("image", name, pixels=decoded(found, name))
         return replace(picture, pairs=_without_files(seen))
     if found is not None:
@@ -170,7 +170,7 @@ def _text(value: Any) -> str:
 def _file(folder: Path, pool: Pool, position: int) -> tuple[Path | None, str]:
     """The item's file, and why there is none where a column names one."""
     own = pool.id_of(position)
-    for name in (own, *(own + suffix for suffix in MEDIA)):
+    for name in (own, *(own + suffix for suffix in encoded.MEDIA)):
         found = inside(folder, name)
         if found is not None and _can_be_shown(found):
             return found, ""
@@ -185,13 +185,13 @@ def _file(folder: Path, pool: Pool, position: int) -> tuple[Path | None, str]:
 
 
 def _can_be_shown(path: Path) -> bool:
-    return path.suffix.lower() in {*MEDIA, ".txt"}
+    return path.suffix.lower() in {*encoded.MEDIA, ".txt"}
 
 
 def _why_not(named: str, found: Path | None) -> str:
     if found is None:
         return f"'{named}' is no file in the folder of the items"
-    return f"'{named}' is not shown: only pictures ({', '.join(s[1:] for s in MEDIA)}) and .txt are"
+    return f"'{named}' is not shown: only pictures ({', '.join(s[1:] for s in encoded.MEDIA)}) and .txt are"
 
 
 def inside(folder: Path, name: str) -> Path | None:
@@ -233,4 +233,4 @@ def _picture_name(pool: Pool, position: int) -> str:
     """The file that an item is a picture in, by its id or by a column; empty where it is none."""
     columns = [name for name in pool.columns if _plain(name) in FILE_COLUMNS]
     names = [_text(value_at(pool.columns[name], position)) for name in columns] + [pool.id_of(position)]
-    return next((name for name in names if name.lower().endswith(tuple(MEDIA))), "")
+    return next((name for name in names if name.lower().endswith(tuple(encoded.MEDIA))), "")

@@ -15,7 +15,7 @@ from fieldcheck.core import words
 from fieldcheck.core.errors import InputsError
 from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
-from fieldcheck.sources.inputs.images import DEEP, decode
+from fieldcheck.sources.inputs import images as encoded
 
 ARRAY_FILES = (".npy", ".npz")
 
@@ -84,8 +84,8 @@ def shades(image: npt.NDArray[Any], largest: float) -> npt.NDArray[np.uint8]:
 
 def decoded(path: Path, name: str) -> npt.NDArray[np.uint8]:
     """A file that browsers do not show."""
-    image = decode(path, name)
-    array = np.asarray(image if image.mode.startswith(DEEP) else image.convert("RGB"))
+    image = encoded.decode(path, name)
+    array = np.asarray(image if image.mode.startswith(encoded.DEEP) else image.convert("RGB"))
     return shades(upright(array), max(float(array.max()), 1.0))
 
 
