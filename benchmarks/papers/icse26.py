@@ -3,9 +3,10 @@
     python benchmarks/papers/icse26.py DATA --keep FOLDER        every part; models and truths are made once
     python benchmarks/papers/icse26.py DATA figure-3 --short     on the recorded truth of the data folder
 
-Models, data and space files: ``testifai/``. A truth is every test of the space on the inputs of its space file, by the
-product's own run with the plan ``full``; models and truths are kept in FOLDER. A short run takes the truth that is
-recorded in the data folder, and a network that was hardly trained where perturbed images are needed.
+Models, data and space files: ``testifai/`` (driving is a space file there, without a truth as yet). A truth is every
+test of the space on the inputs of its space file, by the product's own run with the plan ``full``; models and truths
+are kept in FOLDER. A short run takes the truth that is recorded in the data folder, and a network that was hardly
+trained where perturbed images are needed.
 """
 
 from __future__ import annotations

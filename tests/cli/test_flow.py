@@ -94,7 +94,7 @@ def test_an_unfinished_gbs_sheet_says_so(run: Run, tea: Path) -> None:
     fill(Path("sheet.csv"), truth_of(tea))
     run("sample", tea, "-o", "sheet.csv", "--continue")
     fill(Path("sheet.csv"), truth_of(tea))
-    assert "not asked for yet: fieldcheck sample" in run("estimate", "sheet.csv", "--json").err
+    assert "of the budget to go · fieldcheck sample" in run("estimate", "sheet.csv", "--json").json["next"]
 
 
 def test_continuing_keeps_labels_and_asks_only_for_new_ones(run: Run, tea: Path) -> None:
@@ -239,11 +239,11 @@ def test_a_pool_with_its_own_label_column_does_not_get_in_the_way(run: Run, tmp_
 
 
 def test_long_documents_are_read_as_they_were_written(run: Run, tmp_path: Path) -> None:
-    pool = write(tmp_path / "docs.csv", ["id", "prediction", "text"], ([n, "a", "long " * 40_000] for n in range(4)))
-    run("sample", pool, "--budget", 3, "--out", "sheet.csv")
+    pool = write(tmp_path / "docs.csv", ["id", "prediction", "text"], ([n, "a", "long " * 20_000] for n in range(11)))
+    run("sample", pool, "--budget", 10, "--out", "sheet.csv")
     text = Path("sheet.csv").read_text(encoding="utf-8")
     Path("sheet.csv").write_text(text.replace("long,,\n", "long,a,\n"), encoding="utf-8")
-    assert run("estimate", "sheet.csv", "--json").json["labels"] == 3
+    assert run("estimate", "sheet.csv", "--json").json["labels"] == 10
 
 
 def test_predictions_are_hidden_from_labellers_unless_asked_for(run: Run, tea: Path) -> None:

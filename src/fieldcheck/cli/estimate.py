@@ -56,7 +56,13 @@ def estimate(
         change = campaign.view.change(level=level)
         step = next_step(campaign, result, storage)
     if as_json:
-        show_json({**_as_dict(result, parts, more), **({"change": asdict(change)} if change is not None else {})})
+        show_json(
+            {
+                **_as_dict(result, parts, more),
+                "next": step,
+                **({"change": asdict(change)} if change is not None else {}),
+            }
+        )
     else:
         show_estimate(result, verbose=verbose, next_step=step)
         if change is not None and result.task == "classification":

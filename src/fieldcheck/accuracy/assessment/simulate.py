@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.accuracy import estimators
+from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.stopping import (
+    Certify,
     HalfWidth,
     StopRule,
     concluded,
@@ -23,13 +25,14 @@ from fieldcheck.accuracy.assessment.stopping import (
     open_ended,
     until_settled,
 )
+from fieldcheck.accuracy.designs import Waves
 from fieldcheck.accuracy.designs.base import Design, OpenEnded
 from fieldcheck.core import words
 from fieldcheck.core.errors import BudgetError, FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.requirement import Look, Stop
+from fieldcheck.core.requirement import Look, Requirement, Stop
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
 
@@ -145,6 +148,8 @@ def simulate_until(
             hint="0.05 for ± 5 points",
         )
     chosen = build_design(design, auxiliary)
+    if isinstance(rule, Certify) and design == chosen.name == Waves.name and pool.task == "classification":
+        chosen = CertifyingBets(rule.threshold, auxiliary or "auto")
     names = auxiliary_names(chosen, pool)
     field = Field.of(pool, auxiliary=names, loss=loss, threshold=threshold)
     everything = np.arange(len(pool))
@@ -170,6 +175,8 @@ def run_until(
             rule=f"at least 2, and at most the size of the pool, {field.frame.size:,}",
             hint=f"--max-labels {min(max(max_labels, 2), field.frame.size)}",
         )
+    if isinstance(design, CertifyingBets):
+        return certified(field, design, max_labels=max_labels, seed=seed, level=level, warnings=warnings)
     chosen = open_ended(design, rule, field.frame)
     loss: Loss = "absolute" if field.metric == "mae" else "squared"
     looks: list[Look] = []
@@ -190,6 +197,35 @@ def run_until(
         warnings=warnings,
     )
     return concluded(rule, looks, found)
+
+
+def certified(
+    field: Field, design: CertifyingBets, *, max_labels: int, seed: int, level: float, warnings: tuple[str, ...] = ()
+) -> Stop:
+    """Simulate a campaign of bets, until something is proven or ``max_labels`` are spent."""
+    error = 1 - level
+    for budget in design.ends(max_labels):
+        labelled = play(field, design, budget=budget, seed=seed)
+        bets = estimators.replayed(labelled)
+        if bets.claim(error=error) is not None:
+            break
+    # A claim that was made stays made: the first label with one is found by bisection.
+    low, high = (1, len(labelled.sample)) if bets.claim(error=error) else (len(labelled.sample),) * 2
+    while low < high:
+        middle = (low + high) // 2
+        proven = estimators.replayed(first_look(labelled, middle)).claim(error=error)
+        low, high = (low, middle) if proven else (middle + 1, high)
+    at_stop = first_look(labelled, max(low, 2))
+    bets = estimators.replayed(at_stop)
+    claim = bets.claim(error=error)
+    found = estimate(at_stop, design, budget=max_labels, seed=seed, level=level, truth=field.truth, warnings=warnings)
+    return Stop(
+        decision="undecided" if claim is None else "passed" if claim == "at least" else "failed",
+        estimate=found,
+        looks=(Look(len(at_stop.sample), found.value, found.interval),),
+        aim=Requirement("accuracy", design.threshold),
+        more=0 if claim else bets.to_go(error=error) or field.frame.size - len(at_stop.sample),
+    )
 
 
 def _stages(design: OpenEnded, max_labels: int) -> list[int]:

@@ -83,10 +83,10 @@ def ask(
         audit_error=audit_error,
         worst=tuple(
             condition(fitted, outcomes, query.space, test=int(test), level=level)
-            for test in lowest(means, tests, worst)
+            for test in lowest(means[weights > 0], tests[weights > 0], worst)
         ),
         profile=profile.name if profile is not None else "",
-        notes=fitted.notes,
+        notes=(*fitted.notes, *(() if profile is None else profile.notes(query.space))),
         not_applicable=len(selected) - len(tests),
         left=float(weights @ left),
         recall=math.nan if seen is None else seen.recall,

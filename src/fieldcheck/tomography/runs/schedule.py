@@ -16,11 +16,15 @@ from fieldcheck.core.errors import BudgetError, SpaceError
 from fieldcheck.core.rng import ItemStreams, stream
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
-from fieldcheck.tomography.plans.base import Plan, Rows, joined
+from fieldcheck.tomography.plans.base import Plan, Rows, joined, random_order
 from fieldcheck.tomography.runs.stopping import Stopping, width_of, with_width
 
 FIRST = 4_000
 """Rows before the bands of a spread plan are looked at for the first time."""
+
+
+ROUNDS = 6
+"""Times that a plan is asked again, because some of its rows are unperturbed and there already."""
 
 
 MOST = 2_000_000
@@ -124,12 +128,12 @@ class Schedule:
     @cached_property
     def _fixed(self) -> Rows:
         """All rows where no rule decides, those of earlier stages first."""
-        rows, parts = self.unperturbed, [self.unperturbed]
+        rows, parts = _NOTHING, []
         for stage in self._stages:
-            # drawn rows can be cut anywhere, the others would lose the last inputs of some tests
-            fewer = 0 if self._drawn else len(self.unperturbed)
-            left = None if stage.budget is None else max(1, stage.budget - fewer)
-            further = self._unseen(self._planned(left), rows)
+            clean = self._unseen(self._clean(stage.budget), rows)
+            rows = joined(rows, clean)
+            parts.append(clean)
+            further = self._unseen(self._beside(stage.budget), rows)
             if stage.budget is not None:
                 further = further.part(slice(max(0, stage.budget - len(rows))))
             rows = joined(rows, further)
@@ -139,12 +143,29 @@ class Schedule:
     @cached_property
     def unperturbed(self) -> Rows:
         """Rows without perturbation that come before those of the plan; none where the plan runs whole tests."""
+        return self._clean(self._stages[0].budget)
+
+    def _clean(self, budget: int | None) -> Rows:
+        """Unperturbed inputs for a budget: those that a plan on the same inputs in all tests takes first."""
         if not self.base or self.plan.adds == "tests" or (self.rule is not None and not self._drawn):
             return _NOTHING
-        budget = self._stages[0].budget
         count = min(self.base, self.inputs, self.base if budget is None else budget // 4)
-        inputs = np.sort(_shuffled(self.inputs, self.seed)[:count])
+        inputs = np.sort(random_order(self.inputs, self.seed)[:count])
         return Rows(np.zeros(count, dtype=np.int64), inputs, np.zeros(count))
+
+    def _beside(self, budget: int | None) -> Rows:
+        """Rows of the plan that the budget pays for beside the unperturbed ones; those that are both count once."""
+        clean = self._clean(budget)
+        if budget is None or not len(clean):
+            return self._planned(budget)
+        rows = self._planned(max(1, budget - len(clean)))
+        for _ in range(ROUNDS):  # each adds less than the one before
+            wanted = budget - len(clean) + len(rows) - len(self._unseen(rows, clean))
+            more = self._planned(wanted)
+            if len(more) == len(rows):
+                break
+            rows = more
+        return rows
 
     def _planned(self, budget: int | None) -> Rows:
         """Rows of the plan that the budget pays for, those that run in several orders counted as often."""
@@ -231,7 +252,7 @@ class Schedule:
         first = len(self.unperturbed)
         if len(outcomes) < first:
             return self.unperturbed, 0
-        begun, number, wanted = first, 0, FIRST
+        begun, number, wanted = first, 0, max(1, FIRST - first)
         while begun < self.most:
             rows = self._added(number, wanted, outcomes, begun)
             if not len(rows):
@@ -278,7 +299,7 @@ class Schedule:
         return ranks_of(np.argsort(keys, axis=1, kind="stable"))
 
     def _enumerated(self, rows: Rows, begun: int) -> IntArray:
-        """Rows of one test and input follow each other: the n-th has the n-th order. Kept for the round."""
+        """Rows of one test and input follow each other: the n-th has the n-th order. Kept during a round."""
         if self._ranked.get("begun") is None or not np.array_equal(self._ranked["begun"], [begun, len(rows)]):
             same = np.concatenate([[False], (np.diff(rows.tests) == 0) & (np.diff(rows.inputs) == 0)])
             starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(rows))))
