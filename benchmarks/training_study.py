@@ -39,7 +39,10 @@ def field(signal: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pool_of(wrong: np.ndarray, confidence: np.ndarray) -> fc.Pool:
-    return fc.from_arrays(y_pred=np.where(wrong, "b", "a"), y_true=["a"] * len(wrong), confidence=confidence)
+    """Of five classes, none of which fails more often: what is predicted gives nothing away."""
+    truth = np.arange(len(wrong)) % 5
+    names = np.array(["a", "b", "c", "d", "e"])
+    return fc.from_arrays(y_pred=names[(truth + wrong) % 5], y_true=names[truth], confidence=confidence)
 
 
 def campaign(design: Design, old: fc.Pool, wrong: np.ndarray, labels: int, seed: int) -> tuple[Labelled, np.ndarray]:

@@ -103,6 +103,29 @@ def test_predict(run: Run, digits: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert left  # some were killed while they wrote
 
 
+def test_predict_in_shards(run: Run, digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is finished stays, byte for byte; at most one shard is run anew."""
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("net.onnx", "field.npz", "train.npz"):
+        (digits / name).rename(work / name)
+    words = ("predict", "net.onnx", "field.npz", "--reference", "train.npz", "--auxiliary", "confidence,lsa")
+    words += ("--batch", "4", "--rows", "8", "--out", "pool")
+    whole, *others = killed(work, *words)
+    shards = {path.name: path.read_bytes() for path in (whole / "pool").glob("0*.parquet")}
+    assert len(shards) == 8
+    kept = 0
+    for folder in others:
+        monkeypatch.chdir(folder)
+        before = {path: path.stat().st_mtime_ns for path in folder.glob("pool/0*.parquet")}
+        kept += len(before) + len(list(folder.glob("pool/.unfinished-*")))
+        assert run(*words).code == 0
+        assert all(path.stat().st_mtime_ns == time for path, time in before.items())
+        assert {path.name: path.read_bytes() for path in Path("pool").glob("0*.parquet")} == shards
+        assert not list(Path("pool").glob(".unfinished-*"))
+    assert kept  # some were killed after shards were done
+
+
 def test_two_imports_at_once(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(work)
     assert run("start", "tea.csv", "--campaign", "c.db", "--budget", 40, "--seed", 5, "--design", "srs").code == 0

@@ -71,6 +71,49 @@ def test_json_and_no_truth_unless_asked_for(run: Run, digits: Path) -> None:
     assert "target" not in (digits / "pool.csv").read_text().splitlines()[0]
 
 
+def test_shards_by_processes(run: Run, digits: Path) -> None:
+    words = (
+        "predict",
+        "net.onnx",
+        "field.npz",
+        "--reference",
+        "train.npz",
+        "--auxiliary",
+        "confidence,dsa,lsa",
+        "--truth",
+    )
+    words += ("--batch", "5")
+    assert run(*words, "--out", "one.parquet").code == 0
+    done = run(*words, "--out", "cut", "--rows", 20, "--engine", "processes:workers=2")
+    assert done.code == 0, done.err
+    assert "60 items in 3 shards in cut" in done.out
+    one, other = load(digits / "one.parquet"), load(digits / "cut")
+    assert one.digest() == other.digest()
+    for name in ("dsa", "lsa"):
+        np.testing.assert_allclose(one.columns[name], other.columns[name], rtol=1e-6, atol=1e-9)
+    refused = run(*words, "--out", "cut", "--rows", 30)
+    assert (refused.code, "differs in rows" in refused.err) == (2, True)
+    refused = run(*words, "--out", "two.parquet", "--engine", "processes")
+    assert (refused.code, "--out pool/" in refused.err) == (2, True)
+
+
+def test_ray_names_its_extra(run: Run, digits: Path) -> None:
+    try:
+        import ray  # noqa: F401
+    except ImportError:
+        refused = run("predict", "net.onnx", "field.npz", "--out", "cut", "--engine", "ray")
+        assert (refused.code, "fieldcheck[ray]" in refused.err) == (2, True)
+
+
+def test_shard_cuts_a_pool(run: Run, digits: Path) -> None:
+    run("predict", "net.onnx", "field.npz", "--out", "pool.csv", "--truth")
+    done = run("shard", "pool.csv", "--out", "cut", "--rows", 25, "--json")
+    assert done.json["shards"] == ["000000.parquet", "000001.parquet", "000002.parquet"]
+    estimates = [run("simulate", pool, "--budget", 20, "--json").json["value"] for pool in ("pool.csv", "cut")]
+    assert estimates[0] == estimates[1]
+    assert run("shard", "pool.csv", "--out", "cut").code == 2
+
+
 def test_layers_are_listed(run: Run, digits: Path) -> None:
     done = run("predict", "net.onnx", "field.npz", "--layer", "list")
     assert done.code == 0

@@ -99,6 +99,8 @@ class Settings:
         For people who label: how to do it, in Markdown; and, by class, what it means.
     certify
         The accuracy that bets are to certify; None in other campaigns.
+    not_worse
+        A comparison: by how much the first model may be worse.
     question, others
         What it asks, and what that needs beside the pool.
     train_share
@@ -129,6 +131,7 @@ class Settings:
     instructions: str = ""
     descriptions: Mapping[str, str] = field(default_factory=dict)
     certify: float | None = None
+    not_worse: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
     train_share: float = 0.0

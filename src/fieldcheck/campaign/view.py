@@ -209,20 +209,26 @@ class CampaignView:
         except LabelError as error:
             return too_early(wanted, error.problem).at(look)
 
-    def check_best(self, name: str, *, level: float = 0.95) -> tuple[Decided, str, requirement.BudgetLook]:
-        """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does."""
+    def check_best(self, name: str | None, *, level: float = 0.95) -> tuple[Decided, str, requirement.BudgetLook]:
+        """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does.
+
+        name
+            None: whether the first one is worse than no other by more than the margin of the campaign.
+        """
         decisions = (self._best_at(name, look, statement) for look, statement in self._looks(level))
         *_, last = until(decisions, lambda found: found[0] != "undecided")
         return last
 
     def _best_at(
-        self, name: str, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
+        self, name: str | None, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
     ) -> tuple[Decided, str, requirement.BudgetLook]:
         try:
             found = only_comparison(shown(statement()), name)
         except LabelError as error:
             return "undecided", error.problem, look
-        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
+        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name or "") else "undecided"
+        if name is None:
+            word = found.not_worse()
         return word if look.spent else "undecided", found.sentence(), look
 
     def _looks(self, level: float) -> Iterator[tuple[requirement.BudgetLook, Callable[[], Estimate | Comparison]]]:
@@ -378,10 +384,10 @@ def only_estimate(found: Estimate | Comparison) -> Estimate:
     )
 
 
-def only_comparison(found: Estimate | Comparison, name: str) -> Comparison:
+def only_comparison(found: Estimate | Comparison, name: str | None) -> Comparison:
     """Of several models, this one among them."""
     names = found.names() if isinstance(found, Comparison) else ()
-    if isinstance(found, Comparison) and name in names:
+    if isinstance(found, Comparison) and (name is None or name in names):
         return found
     raise CampaignError(
         f"--best {name}",

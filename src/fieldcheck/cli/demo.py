@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from fieldcheck import report, sources
+from fieldcheck import report, sources, tomography
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.comparison.simulate import compare
 from fieldcheck.campaign.campaign import Campaign
@@ -23,7 +23,6 @@ from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
 from fieldcheck.report import tomography_figures
 from fieldcheck.sources.digits import DigitsField, digits_field
-from fieldcheck.tomography import measure, of_recipe, plans, read_recipe
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import Weakness, weaknesses
 
@@ -157,8 +156,10 @@ def _shown(found: Estimate | Comparison) -> str:
 def _tomography(field: DigitsField, out: Path) -> Run:
     """What a few thousand inferences say about all combinations of three perturbations."""
     shutil.rmtree(out / "run", ignore_errors=True)
-    subject = of_recipe(read_recipe(out / "space.toml"), trust=True)
-    run = measure(subject, plan=plans.build("spread"), budget=INFERENCES, surrogate="logistic", folder=out / "run")
+    subject = tomography.of_recipe(tomography.read_recipe(out / "space.toml"), trust=True)
+    run = tomography.measure(
+        subject, plan=tomography.plans.build("spread"), budget=INFERENCES, surrogate="logistic", folder=out / "run"
+    )
     run.export()
     return run
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand
 
-from fieldcheck import models, sources
+from fieldcheck import engines, models, sources
 from fieldcheck.accuracy import predict as running
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.cli import options
@@ -19,9 +20,11 @@ from fieldcheck.cli.show import Report, progress, say, show_json, tell
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.inputs import Inputs
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.whole import whole_file
 from fieldcheck.models import classes as naming
+from fieldcheck.sources.pools.manifest import Manifest
 
 NO_MODEL = "none"
 
@@ -54,7 +57,12 @@ def predict(
         typer.Argument(metavar="INPUTS", help="Folder of images, list, npy, npz#array, CSV, Parquet, saved datasets."),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The pool: .parquet, .csv or .tsv. It is complete or not there.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The pool: .parquet, .csv or .tsv, complete or not there; or a folder of shards, which can go on.",
+        ),
     ] = None,
     reference: Annotated[
         str | None, typer.Option("--reference", "-r", help="Inputs that the model was trained on.")
@@ -126,6 +134,10 @@ def predict(
     ] = None,
     batch: Annotated[int, typer.Option(min=1, help="Items that go through the model at once.")] = 256,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads of the model (onnx, torch).")] = None,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Items of a shard, where --out is a folder; what a kill may lose.")
+    ] = 65_536,
+    engine: options.EngineName = "local",
     seed: options.Seed = 0,
     encoding: options.Encoding = None,
     as_json: options.AsJson = False,
@@ -133,9 +145,9 @@ def predict(
     """Run a model over inputs and write what it said, and how suspicious that looks, as a pool."""
     names = None if auxiliary is None else options.split_list(auxiliary)
     if model == NO_MODEL:
-        _check_out(out)
-        pool = running.from_predictions(sources.load(inputs, encoding=encoding), names or (), seed=seed)
-        _finish(pool, out, items="", as_json=as_json)
+        _check_out(out, folder=False)
+        more = running.from_predictions(sources.load(inputs, encoding=encoding), names or (), seed=seed)
+        _finish(more, out, items="", as_json=as_json)
         return
     reading = {
         "kind": kind,
@@ -156,19 +168,19 @@ def predict(
         _show_layers(model, items, opening, preparation, as_json=as_json)
         return
     _check_out(out, activations)
+    runs = _engine(engine, out)
 
-    def made(items: Inputs, reading: dict[str, Any], told: Report) -> Pool:
-        return running.predict(
+    def made(items: Inputs, reading: dict[str, Any], told: Report) -> Pool | Manifest:
+        asked = running.Prediction(
             model,
             items,
-            reference=None if reference is None else sources.open_inputs(reference, **cast(Any, reading)),
+            reference=None if reference is None else partial(sources.open_inputs, reference, **cast(Any, reading)),
             auxiliary=names,
             layer=layer,
             member=member,
             symmetry=symmetry,
             features=features,
             batch=batch,
-            activations=None if activations is None else running.ActivationsFile(activations, activations_type),
             labels=True if truth is not None else None,
             classes=None if classes is None else _names(classes),
             prepare=preparation,
@@ -176,12 +188,18 @@ def predict(
             reference_limit=reference_limit,
             keep_probabilities=probabilities,
             seed=seed,
-            progress=told,
         )
+        if out is None or not _is_folder(out):
+            part = None if activations is None else running.ActivationsFile(activations, activations_type)
+            return asked.pool(told, part)
+        # Other processes open the inputs themselves.
+        opened = partial(sources.open_inputs, inputs, label_required=required, **cast(Any, reading))
+        asked = replace(asked, inputs=opened)
+        return running.predict_shards(asked, out.absolute(), rows=rows, engine=runs, progress=told)
 
     with progress("predict") as told:
         try:
-            pool = made(items, reading, told)
+            pool: Pool | Manifest = made(items, reading, told)
         except ModelError as refused:
             if not _may_be_grey(items, colour):
                 raise
@@ -189,7 +207,10 @@ def predict(
     if truth is None and running.has_labels(items):
         tell("note: the inputs know the truth (class folders, or a column of labels); --truth writes it into the pool")
     seen = inputs if items.kind != "text" and Path(inputs).exists() else ""
-    _finish(pool, out, activations=activations, items=seen, as_json=as_json)
+    if isinstance(pool, Manifest):
+        _tell_shards(pool, out, items=seen, as_json=as_json)
+    else:
+        _finish(pool, out, activations=activations, items=seen, as_json=as_json)
 
 
 def _may_be_grey(items: Inputs, colour: str) -> bool:
@@ -198,14 +219,14 @@ def _may_be_grey(items: Inputs, colour: str) -> bool:
 
 
 def _in_grey(
-    made: Callable[[Inputs, dict[str, Any], Report], Pool],
+    made: Callable[[Inputs, dict[str, Any], Report], Pool | Manifest],
     inputs: str,
     reading: dict[str, Any],
     told: Report,
     refused: ModelError,
     *,
     required: bool,
-) -> Pool:
+) -> Pool | Manifest:
     """The same with grey images; where the model does not take them either, what it said first."""
     try:
         pool = made(sources.open_inputs(inputs, label_required=required, **cast(Any, reading)), reading, told)
@@ -237,16 +258,50 @@ def _show_layers(
         tell("this model shows no layers")
 
 
-def _check_out(out: Path | None, activations: Path | None = None) -> None:
+def _is_folder(out: Path) -> bool:
+    """Whether shards are wanted: ``pool/``, or a folder that is there."""
+    return not out.suffix or out.is_dir()
+
+
+def _engine(spec: str, out: Path | None) -> Engine:
+    """The engine; only shards can be spread over others."""
+    made = engines.engine_of(spec)
+    if made != engines.engine_of("local") and (out is None or not _is_folder(out)):
+        raise FieldcheckError(
+            f"--engine {spec} with --out {out}", rule="other engines write shards, into a folder", hint="--out pool/"
+        )
+    return made
+
+
+def _check_out(out: Path | None, activations: Path | None = None, *, folder: bool = True) -> None:
     """Refuse before any work is done."""
     written = sources.suffixes(written=True)
-    if out is None or out.suffix.lower() not in written:
+    if out is None or (out.suffix.lower() not in written and not (folder and _is_folder(out))):
         raise FieldcheckError(
             "no --out" if out is None else f"--out {out}",
-            rule="the pool is written to a file: " + ", ".join(written),
+            rule="the pool is written to a file: " + ", ".join(written) + (", or into a folder" if folder else ""),
             hint="--out pool.parquet",
         )
-    options.check_outputs(out, activations)
+    if not _is_folder(out):
+        options.check_outputs(out, activations)
+    elif activations is not None:
+        raise FieldcheckError(
+            f"--activations with the folder {out}",
+            rule="activations go beside a pool in one file",
+            hint="--out pool.parquet",
+        )
+
+
+def _tell_shards(made: Manifest, out: Path | None, *, items: str, as_json: bool) -> None:
+    for note in made.notes:
+        tell(f"note: {note}")
+    if as_json:
+        files = [one.file for one in made.shards]
+        show_json({"folder": str(out), "items": made.rows, "shards": files, "columns": dict(made.schema)})
+        return
+    say(f"{words.counted(made.rows, 'item')} in {words.counted(len(made.shards), 'shard')} in {out}")
+    shown = ["--items", items] if items else []
+    say("next: " + shlex.join(["fieldcheck", "start", str(out), "--campaign", f"{Path(str(out)).name}.db", *shown]))
 
 
 def _finish(pool: Pool, out: Path | None, *, items: str, activations: Path | None = None, as_json: bool) -> None:

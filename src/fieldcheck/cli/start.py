@@ -63,6 +63,10 @@ def start(
         str | None,
         typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
     ] = None,
+    not_worse: Annotated[
+        float | None,
+        typer.Option(metavar="MARGIN", help="With --against: is this model worse by more than this? 0.01: one point."),
+    ] = None,
     certify: Annotated[
         float | None,
         typer.Option(
@@ -120,6 +124,7 @@ def start(
         train_share=train_share,
         objective=objective,
         certify=certify,
+        not_worse=not_worse,
         budget=budget,
         seed=seed,
         auxiliary=auxiliary,

@@ -80,7 +80,9 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
         ("flagged", f"{progress.flagged:,}" if progress.flagged else ""),
         (
             "disputed",
-            f"{progress.disputed:,}: people do not agree, and one more is to say" if progress.disputed else "",
+            f"{progress.disputed:,}: people disagree; the lead settles them on the desk, or by `next --disputed`"
+            if progress.disputed
+            else "",
         ),
         ("annotators", annotators or "nobody yet"),
         (

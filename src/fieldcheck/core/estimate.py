@@ -122,14 +122,9 @@ class Estimate:
         return self.as_metric(SPOKEN[self.metric]) if self.metric in SPOKEN else self
 
     @property
-    def possible(self) -> float:
-        """The value, cut to what is possible: weights may carry it beyond."""
-        return min(max(self.value, 0.0), 1.0) if self.scale.share else self.value
-
-    @property
     def cut(self) -> str:
         """That the value was cut, in words; empty where it was not."""
-        if abs(self.possible - self.value) < UNREAD:
+        if abs(self.shown - self.value) < UNREAD:
             return ""
         return f"{self.scale.shown(self.value)} by its weights, cut to what is possible"
 
@@ -143,7 +138,7 @@ class Estimate:
         cut = f"; {self.cut}" if self.cut else ""
         return (
             f"{self.name} on this pool of {counted(self.population, 'item')} is estimated at "
-            f"{self.scale.shown(self.possible)} ({bounds}{cut}), from {counted(self.labels, 'label')} that exposed "
+            f"{self.scale.shown(self.shown)} ({bounds}{cut}), from {counted(self.labels, 'label')} that exposed "
             f"{counted(self.failures, 'failure')}."
         )
 
@@ -160,7 +155,7 @@ class Estimate:
         kind = ", protected" if found.interval is found.protected else ""
         trust = "" if found.interval.trusted else ", which cannot be trusted here"
         bounds = f"{100 * found.interval.level:.4g} % interval {found._dash(found.interval)}{kind}{trust}"
-        what = f"{shown(found.possible)}   {bounds}"
+        what = f"{shown(found.shown)}   {bounds}"
         basis = f"{counted(self.labels, 'label')}, {counted(self.failures, 'failure')}, pool of {self.population:,}"
         rows = [f"{head}{what}    {basis}", f"{left}{found._bar()}"]
         if found.beside is not None:
@@ -178,7 +173,7 @@ class Estimate:
             low, high = max(low, 0.0), min(high, 1.0)
         at = [
             round((min(max(one, low), high) - low) / ((high - low) or 1.0) * (BAR - 1))
-            for one in (self.interval.low, self.possible, self.interval.high)
+            for one in (self.interval.low, self.shown, self.interval.high)
         ]
         cells = ["·"] * BAR
         cells[at[0] : at[2] + 1] = "─" * (at[2] + 1 - at[0])

@@ -97,3 +97,28 @@ class Subset:
 
     def batch(self, start: int, stop: int) -> Any:
         return gather(self.inputs, self.positions[start:stop])
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Items from ``start`` up to ``stop``; their ids and labels come from those who have read them once for all."""
+
+    inputs: Inputs
+    start: int
+    stop: int
+    ids: Any
+    labels: npt.NDArray[Any] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.inputs.name
+
+    @property
+    def kind(self) -> Kind:
+        return self.inputs.kind
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def batch(self, start: int, stop: int) -> Any:
+        return self.inputs.batch(self.start + start, self.start + stop)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from typing import Any, ClassVar
@@ -67,7 +69,8 @@ class Processes:
         executor = ProcessPoolExecutor(count, context, _begin, (constants,))
         others, workers = multiprocessing.active_children(), list[BaseProcess]()
         try:
-            coming = {executor.submit(_work, step, one): at for at, one in shards.items()}
+            with _sending():
+                coming = {executor.submit(_work, step, one): at for at, one in shards.items()}
             workers = [one for one in multiprocessing.active_children() if one not in others]
             yield from _as_they_come(coming)
         except BaseException:
@@ -84,6 +87,19 @@ class Processes:
             rule="a worker is not killed and has the memory that a shard needs",
             hint="smaller shards (--rows), or fewer workers: --engine processes:workers=1",
         )
+
+
+@contextmanager
+def _sending() -> Iterator[None]:
+    """Python says in three ways that an object cannot be sent."""
+    try:
+        yield
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise FieldcheckError(
+            f"this cannot be sent to another process: {error}",
+            rule="models and inputs are given by their files",
+            hint="--engine local",
+        ) from error
 
 
 def _as_they_come(coming: Mapping[Future[engine.R], int]) -> Iterator[tuple[int, engine.R]]:

@@ -131,6 +131,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
     return page(
         campaign.settings.title,
         lead=[f"There is no estimate yet: {error.problem}.", _where_it_stands(progress, None)],
+        warnings=_shown(campaign),
         sections=[*_failures(campaign), *_people(progress)],
         facts=_origin(campaign),
         version=campaign.settings.versions.get("fieldcheck", ""),
@@ -423,7 +424,7 @@ def _people(progress: Progress) -> Iterator[Section]:
     )
     if progress.disputed:
         waiting = words.counted(progress.disputed, "item waits", "items wait")
-        text += f" {waiting} for one more label, because people do not agree."
+        text += f" {waiting} for the lead to settle, because people disagree."
     yield Section("Who labelled", (Table("people", "Labels by person", ("name", "labels"), rows),), text)
 
 

@@ -66,6 +66,9 @@ def _check_values(made: auxiliary.Auxiliary, fitted: auxiliary.FittedAuxiliary, 
     require((finished >= 0).all(), f"{made.name}: finished values are zero or more")
     before, after = (np.argsort(one, kind="stable") for one in (values, finished))
     require(np.array_equal(before, after), f"{made.name}: finishing changes the order of items")
+    some = np.append(values[::3], (values.min(), values.max()))
+    apart = np.array_equal(fitted.finish(some)[:-2], finished[::3])
+    require(apart, f"{made.name}: finishing looks at more than the smallest and the largest value")
     require(len(np.unique(values)) > 1, f"{made.name}: every item has the same value")
 
 

@@ -95,7 +95,7 @@ def test_an_estimate_outside_its_range_says_so() -> None:
     outside = [one for one in found if not 0 <= one.value <= 1]
     assert outside
     assert all("cut to what is possible" in one.sentence() for one in outside)
-    assert all(0 <= one.possible <= 1 for one in outside)
+    assert all(0 <= one.shown <= 1 for one in outside)
 
 
 def test_a_variable_that_gives_away_the_outcome_is_called_out() -> None:

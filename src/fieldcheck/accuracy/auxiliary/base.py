@@ -68,7 +68,11 @@ class FittedAuxiliary(Protocol):
         ...
 
     def finish(self, values: FloatArray) -> FloatArray:
-        """The values of the whole pool, made zero or more: min-max scaled, shifted, or as they are."""
+        """The values of the whole pool, made zero or more: min-max scaled, shifted, or as they are.
+
+        Of the others it looks at the smallest and the largest only: some items with these two beside them give the
+        same as the whole, so that a pool is finished shard by shard.
+        """
         ...
 
 

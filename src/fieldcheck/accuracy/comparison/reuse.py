@@ -176,7 +176,7 @@ def old_chances(labelled: Labelled) -> FloatArray:
     if fit is None:
         raise SampleError(
             f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
-            rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
+            rule="re-use needs the chance of every item to be drawn: designs waves, srs (without replacement), deepest",
             hint="begin a new campaign with --design waves: its labels can be re-used",
         )
     return fit.chance

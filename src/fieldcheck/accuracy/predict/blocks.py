@@ -72,10 +72,15 @@ class Gathered:
                 self._flush()
 
     def finish(self) -> FloatArray:
-        """One value per item, finished; what still waits is computed first."""
+        """One value per item, finished."""
+        return self.asked.fitted.finish(self.complete())
+
+    def complete(self) -> FloatArray:
+        """One value per item, as the variable gives them; what still waits is computed first."""
         if self._filled:
             self._flush()
-        return self.asked.fitted.finish(self.values.rows)
+        values: FloatArray = self.values.rows
+        return values
 
     def _fill(self, parts: dict[str, Any], count: int) -> None:
         """Copy items into the block: a model may use the memory of one answer for the next."""

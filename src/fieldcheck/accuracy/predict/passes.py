@@ -68,8 +68,13 @@ def pool_pass(
     done: Done,
     matrix: FilledRows | None = None,
     keep_outputs: bool = True,
+    finish: bool = True,
 ) -> KeptOutputs:
-    """Every item once. The memory that grows with the pool is what ``Kept`` holds; a block of each variable waits."""
+    """Every item once. The memory that grows with the pool is what ``Kept`` holds; a block of each variable waits.
+
+    finish
+        Whether these are all items: variables are finished by looking at the whole.
+    """
     size = len(inputs)
     outputs, predictions, confidence = Column(size, SINGLE), Column(size), Column(size)
     values = {name: Gathered(one, runner.model.task, Column(size)) for name, one in asked.items()}
@@ -85,5 +90,5 @@ def pool_pass(
         for one in values.values():
             one.add(trace)
         done(len(trace))
-    finished = {name: one.finish() for name, one in values.items()}
+    finished = {name: one.finish() if finish else one.complete() for name, one in values.items()}
     return KeptOutputs(outputs.rows, predictions.rows, confidence.rows, finished)

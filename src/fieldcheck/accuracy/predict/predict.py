@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,43 +85,134 @@ def predict(  # noqa: PLR0913 -- all optional
     progress
         Called with the number of items done and that of all, those of the reference included.
     """
-    if batch < 1:
-        raise FieldcheckError(f"a batch of {batch} items", rule="at least one", hint="--batch 256")
-    preparation, how = prepare or models.Preparation(), replace(opening or models.Opening(), layer=layer)
     part = ActivationsFile(Path(activations)) if isinstance(activations, (str, Path)) else activations
-    study = ItemsAndReference.of(inputs, reference, limit=reference_limit, seed=seed)
-    ready = models.opened(model, study.items, opening=how, preparation=preparation)
-    width = _width(ready, study.items)
-    names, named = class_names(ready.model, study.sources(), given=classes, width=width)
-    truth = PoolTruth(labels, study.items, names, ready.model.task)
-    truth.check()
-    found = chosen(auxiliary, ready.model.task, extra=_implied(member=member, symmetry=symmetry))
-    parts = needed(found, reference=False)
-    runner = Runner(
-        ready.model,
-        ready.steps,
-        layer=_layer(ready.model, wanted="activations" in parts or part is not None),
-        parts=parts,
-        symmetry=symmetry_of(symmetry, study.items),
-        features=extractor_for(features, study.items, opening=how, preparation=preparation),
-    )
-    study.check(found, runner, member=member is not None)
-    second, about = member_for(member, study, names, opening=how, preparation=preparation, seed=seed)
-    count = Counter(progress, len(study.items) + study.reference_size(found))
-    fitted = _fitted(found, replace(runner, member=second), study, names=names, batch=batch, done=count.add, seed=seed)
-    keep = width <= MANY_CLASSES if keep_probabilities is None else keep_probabilities
-    kept, written = _run(
-        replace(runner, member=second),
-        study.items,
-        {name: FittedVariable(one, found[name].needs) for name, one in fitted.items()},
-        part=part,
-        keep=keep,
+    asked = Prediction(
+        model,
+        inputs,
+        reference=reference,
+        auxiliary=auxiliary,
+        layer=layer,
+        member=member,
+        symmetry=symmetry,
+        features=features,
         batch=batch,
-        done=count.add,
+        labels=labels,
+        classes=classes,
+        prepare=prepare,
+        opening=opening,
+        reference_limit=reference_limit,
+        keep_probabilities=keep_probabilities,
+        seed=seed,
     )
-    notes = (*getattr(study.items, "notes", ()), *ready.notes, *named, *study.notes, *about, *said(fitted))
-    notes += _about_kept(runner, written, width=width, keep=keep)
-    return as_pool(study.items, kept, truth=truth, notes=notes)
+    return asked.pool(progress, part)
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What is asked of a model; ``predict`` has the words. Inputs may be a ``partial`` that opens them."""
+
+    model: Any
+    inputs: Any
+    reference: Any = None
+    auxiliary: Sequence[str] | None = None
+    layer: str = "auto"
+    member: Any = None
+    symmetry: str | Symmetry | None = None
+    features: Any = None
+    batch: int = 256
+    labels: Any = None
+    classes: Sequence[str] | None = None
+    prepare: models.Preparation | None = None
+    opening: models.Opening | None = None
+    reference_limit: int | None = None
+    keep_probabilities: bool | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise FieldcheckError(f"a batch of {self.batch} items", rule="at least one", hint="--batch 256")
+
+    def pool(self, progress: Callable[[int, int], None] | None = None, part: ActivationsFile | None = None) -> Pool:
+        """The pool, in memory; its activations in a file, where one is given."""
+        ready = self.prepared(progress, activations=part is not None)
+        kept, written = _run(ready, part=part, batch=self.batch)
+        return as_pool(ready.items, kept, truth=ready.truth, notes=ready.notes + ready.about_kept(written))
+
+    def prepared(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        activations: bool = False,
+        fitted: Mapping[str, FittedAuxiliary] | None = None,
+    ) -> Prepared:
+        """Everything opened, checked, and fitted to the reference, unless that was done elsewhere."""
+        preparation = self.prepare or models.Preparation()
+        how = replace(self.opening or models.Opening(), layer=self.layer)
+        inputs, reference = _opened(self.inputs), _opened(self.reference)
+        study = ItemsAndReference.of(inputs, reference, limit=self.reference_limit, seed=self.seed)
+        ready = models.opened(self.model, study.items, opening=how, preparation=preparation)
+        width = _width(ready, study.items)
+        names, named = class_names(ready.model, study.sources(), given=self.classes, width=width)
+        truth = PoolTruth(self.labels, study.items, names, ready.model.task)
+        truth.check()
+        found = chosen(self.auxiliary, ready.model.task, extra=_implied(member=self.member, symmetry=self.symmetry))
+        parts = needed(found, reference=False)
+        runner = Runner(
+            ready.model,
+            ready.steps,
+            layer=_layer(ready.model, wanted="activations" in parts or activations),
+            parts=parts,
+            symmetry=symmetry_of(self.symmetry, study.items),
+            features=extractor_for(self.features, study.items, opening=how, preparation=preparation),
+        )
+        if fitted is None:
+            study.check(found, runner, member=self.member is not None)
+        second, about = member_for(self.member, study, names, opening=how, preparation=preparation, seed=self.seed)
+        runner = replace(runner, member=second)
+        count = Counter(progress, len(study.items) + study.reference_size(found), len(study.items))
+        if fitted is None:
+            fitted = _fitted(found, runner, study, names=names, batch=self.batch, done=count.add, seed=self.seed)
+        return Prepared(
+            study.items,
+            runner,
+            {name: FittedVariable(one, found[name].needs) for name, one in fitted.items()},
+            truth,
+            width,
+            width <= MANY_CLASSES if self.keep_probabilities is None else self.keep_probabilities,
+            (*getattr(study.items, "notes", ()), *ready.notes, *named, *study.notes, *about, *said(fitted)),
+            count,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A model and all that is asked about it, ready to run over the items.
+
+    width
+        Number of classes; 0 in regression.
+    keep
+        Whether the probabilities of all classes are kept.
+    """
+
+    items: Inputs
+    runner: Runner
+    asked: Mapping[str, FittedVariable]
+    truth: PoolTruth
+    width: int
+    keep: bool
+    notes: tuple[str, ...]
+    count: Counter
+
+    def about_kept(self, written: str = "") -> tuple[str, ...]:
+        """What to say about what was kept and what was not."""
+        notes = [f"activations: layer '{self.runner.layer}'{written}"] if self.runner.layer else []
+        if self.width and not self.keep:
+            notes.append(f"the probabilities of {self.width:,} classes are not kept, only that of the predicted class")
+        return tuple(notes)
+
+
+def _opened(given: Any) -> Any:
+    return given() if isinstance(given, partial) else given
 
 
 def _implied(**given: Any) -> list[str]:
@@ -152,42 +244,32 @@ def _fitted(
     return {name: one.fit(trace if one.needs_reference else None, seed=seed) for name, one in found.items()}
 
 
-def _run(
-    runner: Runner,
-    items: Inputs,
-    asked: dict[str, FittedVariable],
-    *,
-    part: ActivationsFile | None,
-    keep: bool,
-    batch: int,
-    done: Done,
-) -> tuple[KeptOutputs, str]:
+def _run(ready: Prepared, *, part: ActivationsFile | None, batch: int) -> tuple[KeptOutputs, str]:
     """The pass over the pool, and what was written on the way, in words."""
+    how: dict[str, Any] = {"batch": batch, "done": ready.count.add, "keep_outputs": ready.keep}
     if part is None:
-        return pool_pass(runner, items, asked, batch=batch, done=done, keep_outputs=keep), ""
+        return pool_pass(ready.runner, ready.items, ready.asked, **how), ""
     with whole_file(part.path) as place:
-        matrix = FilledRows(place, len(items), part.dtype)
-        kept = pool_pass(runner, items, asked, batch=batch, done=done, matrix=matrix, keep_outputs=keep)
+        matrix = FilledRows(place, len(ready.items), part.dtype)
+        kept = pool_pass(ready.runner, ready.items, ready.asked, matrix=matrix, **how)
         rows, columns = matrix.close()
     return kept, f", {rows:,} x {columns:,}, {part.dtype}, in {part.path}"
 
 
-def _about_kept(runner: Runner, written: str, *, width: int, keep: bool) -> tuple[str, ...]:
-    notes = [f"activations: layer '{runner.layer}'{written}"] if runner.layer else []
-    if width and not keep:
-        notes.append(f"the probabilities of {width:,} classes are not kept, only that of the predicted class")
-    return tuple(notes)
-
-
 @dataclass
 class Counter:
-    """Items done, told to whoever wants to know."""
+    """Items done, told to whoever wants to know; ``whole`` of the ``total`` are no reference."""
 
     tell: Callable[[int, int], None] | None
     total: int
+    whole: int
     done: int = 0
 
     def add(self, items: int) -> None:
         self.done += items
         if self.tell is not None:
             self.tell(self.done, self.total)
+
+    def reach(self, items: int) -> None:
+        """So many of the items are done, wherever that was."""
+        self.add(max(self.total - self.whole + items - self.done, 0))

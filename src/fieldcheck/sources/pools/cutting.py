@@ -17,7 +17,7 @@ from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.whole import whole_file
 from fieldcheck.sources.pools.manifest import Manifest, ShardFile
 from fieldcheck.sources.pools.parquet import ParquetPools, said_in
-from fieldcheck.sources.pools.shards import types_of, write_shard
+from fieldcheck.sources.pools.shards import shard_name, types_of, write_shard
 from fieldcheck.sources.table import RawTable
 
 OURS = re.compile(r"\..*|\d{6}\.parquet")
@@ -69,7 +69,7 @@ def cut_step(rows: RowRange, cut: Cutting) -> ShardFile:
             at += len(batch)
         table = pa.Table.from_batches(found, source.schema_arrow)
         table.validate(full=True)
-    return write_shard(table.combine_chunks(), cut.folder, rows.number)
+    return write_shard(table.combine_chunks(), cut.folder / shard_name(rows.number))
 
 
 def cut_pool(

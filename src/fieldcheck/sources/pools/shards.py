@@ -65,13 +65,17 @@ def shard_name(number: int) -> str:
     return f"{number:06d}.parquet"
 
 
-def write_shard(table: Any, folder: Path, number: int) -> ShardFile:
+def write_shard(table: Any, place: Path) -> ShardFile:
     """Write the rows of one shard, whole or not at all."""
     from pyarrow import parquet
 
-    place = folder / shard_name(number)
     with whole_file(place) as temporary:
         parquet.write_table(table, temporary)
+    return described(place, table)
+
+
+def described(place: Path, table: Any) -> ShardFile:
+    """What the manifest says of a file that holds this table."""
     return ShardFile(place.name, len(table), digest_of(place), ranges_of(table))
 
 

@@ -1,0 +1,153 @@
+"""What a campaign costs on large pools: CPU and memory of its steps, beside reading the columns.
+
+    python benchmarks/scale.py 1000000 10000000
+
+Each step runs in a process of its own, so that its peak memory is its own; the floor of every process (interpreter and
+packages) is measured too and taken off for the bytes an item. The pool has whole numbers as ids, ten classes,
+confidence and dsa.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+STEPS: dict[str, Callable[[Path], None]] = {}
+
+
+def step(work: Callable[[Path], None]) -> Callable[[Path], None]:
+    STEPS[work.__name__.strip("_")] = work
+    return work
+
+
+def write(folder: Path, size: int) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(0)
+    doubt = rng.beta(0.4, 2.0, size)
+    columns = {
+        "id": np.arange(size),
+        "prediction": rng.integers(0, 10, size).astype(np.int8),
+        "confidence": 1 - doubt,
+        "dsa": (doubt + rng.random(size)).astype(np.float32),
+    }
+    parquet.write_table(pa.table(columns), folder / "pool.parquet")
+
+
+@step
+def nothing(folder: Path) -> None:
+    import pyarrow.compute  # noqa: F401
+    from pyarrow import csv, parquet  # noqa: F401
+
+    from fieldcheck.accuracy import designs, estimators, predict  # noqa: F401
+    from fieldcheck.accuracy.assessment import planning  # noqa: F401
+    from fieldcheck.campaign import Campaign  # noqa: F401
+
+
+@step
+def read(folder: Path) -> None:
+    from pyarrow import parquet
+
+    parquet.read_table(folder / "pool.parquet", memory_map=True)
+
+
+@step
+def load(folder: Path) -> None:
+    from fieldcheck import sources
+
+    sources.load(folder / "pool.parquet")
+
+
+@step
+def shard(folder: Path) -> None:
+    from fieldcheck import sources
+
+    sources.shard(folder / "pool.parquet", folder / "cut", rows=1_000_000)
+
+
+@step
+def load_shards(folder: Path) -> None:
+    from fieldcheck import sources
+
+    sources.load(folder / "cut")
+
+
+@step
+def start(folder: Path) -> None:
+    from fieldcheck.campaign import Campaign
+
+    with Campaign.create(folder / "c.db", folder / "pool.parquet", budget=400, seed=1, auxiliary="auto") as held:
+        held.ask("Eva", n=1)
+
+
+@step
+def next_(folder: Path) -> None:
+    """The labels of the first wave, then the draw of the second one."""
+    from fieldcheck.campaign import Annotation, Campaign
+
+    with Campaign.open(folder / "c.db") as held:
+        waiting = held.ask("Eva", n=10_000)
+        said = [Annotation(item, str(int(item) % 10), by="Eva") for item in waiting]
+        held.tell_all(said)
+        held.ask("Eva", n=1)
+
+
+@step
+def estimate(folder: Path) -> None:
+    from fieldcheck.campaign import Campaign
+
+    with Campaign.open(folder / "c.db") as held:
+        held.estimate()
+
+
+@step
+def plan(folder: Path) -> None:
+    from fieldcheck import sources
+    from fieldcheck.accuracy.assessment.planning import plan as planned
+
+    planned(sources.load(folder / "pool.parquet"), half_width=0.02)
+
+
+def measured(name: str, folder: Path, said: multiprocessing.SimpleQueue[tuple[float, float]]) -> None:
+    """Packages are imported before the clock starts."""
+    nothing(folder)
+    began = time.process_time()
+    STEPS[name](folder)
+    said.put((time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+
+
+def main() -> None:
+    names = [word for word in sys.argv[1:] if word in STEPS] or list(STEPS)
+    for size in [int(word) for word in sys.argv[1:] if word.isdecimal()] or [1_000_000]:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            context = multiprocessing.get_context("spawn")
+            writer = context.Process(target=write, args=(folder, size))
+            writer.start()
+            writer.join()
+            print(f"{size:,} items\n{'step':12} {'cpu s':>8} {'x read':>7} {'peak MB':>8} {'bytes/item':>10}")
+            floor: dict[str, tuple[float, float]] = {}
+            for name in dict.fromkeys(("nothing", "read", *names)):
+                said: multiprocessing.SimpleQueue[tuple[float, float]] = context.SimpleQueue()
+                process = context.Process(target=measured, args=(name, folder, said))
+                process.start()
+                process.join()
+                if process.exitcode:
+                    print(f"{name:12} failed")
+                    continue
+                cpu, peak = floor[name] = said.get()
+                ratio = cpu / floor.get("read", (cpu, 0))[0]
+                each = (peak - floor["nothing"][1]) * 2**20 / size
+                print(f"{name:12} {cpu:8.2f} {ratio:7.1f} {peak:8.0f} {each:10.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
