@@ -28,7 +28,7 @@ from fieldcheck.sources import load
 
 HERE = Path(__file__).resolve().parent
 DESIGNS = ("srs", "css", "ssrs", "gbs", "sups", "rhc", "2ups", "deepest", "ces")
-WAVES = ("waves", "waves:objective=balanced", "waves:objective=expose")
+WAVES = ("waves", *(f"waves:objective={one}" for one in ("estimate", "balanced", "expose")))
 GROUPS = {
     **dict.fromkeys(("CN5_MNIST", "LN5_MNIST", "model_A", "model_B", "model_C"), "MNIST"),
     **dict.fromkeys(("CN12_CIFAR10", "VGG16_CIFAR10", "model_D", "model_E", "model_F"), "CIFAR10"),

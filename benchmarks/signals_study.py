@@ -209,7 +209,7 @@ class Campaigns:
 
 
 def campaigns(field: Field, seeds: range) -> Campaigns:
-    design = registry.build("waves", auxiliary="+".join(field.frame.auxiliary))
+    design = registry.build("waves:objective=estimate", auxiliary="+".join(field.frame.auxiliary))
     labelled = [play(field, design, budget=LABELS, seed=seed) for seed in seeds]
     squares = (np.array([Fit.of(one).value for one in labelled]) - field.losses.mean()) ** 2
     srs = field.losses.std() * np.sqrt(1 / LABELS - 1 / field.frame.size)

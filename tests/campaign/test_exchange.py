@@ -18,12 +18,11 @@ from hypothesis import strategies as st
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import csv as label_csv
-from fieldcheck.campaign.exchange import formats, label_studio
+from fieldcheck.campaign.exchange import formats, label_studio, labels
 from fieldcheck.campaign.exchange.base import Fault, LabelLine
 from fieldcheck.campaign.exchange.export import (
     as_file,
     copy_pictures,
-    failures_csv,
     file_name,
     labelling_config,
 )
@@ -477,7 +476,8 @@ def test_a_table_comes_back_as_it_went(pictures: Campaign, tmp_path: Path) -> No
     rows = list(csv.DictReader(io.StringIO(text)))
     found = take_file(pictures, label_file(tmp_path, *[(row["id"], "dog") for row in rows]))
     assert (len(found.new), found.faulty) == (6, 0)
-    listed = list(csv.DictReader(io.StringIO(failures_csv(pictures, pictures.failures()))))
+    failing = [one.item for one in pictures.failures()]
+    listed = list(csv.DictReader(io.StringIO(labels.as_text(labels.records(pictures, failing), "csv"))))
     assert {row["id"] for row in listed} == {row["id"] for row in rows}
     assert {(row["label"], row["prediction"]) for row in listed} == {("dog", "cat")}
 

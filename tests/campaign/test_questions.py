@@ -113,6 +113,28 @@ def test_a_comparison_ends_when_it_is_decided(tmp_path: Path) -> None:
             campaign.view.labelled()
 
 
+@pytest.mark.parametrize(("margin", "word"), [(0.0, "passed"), (0.05, "passed")])
+def test_not_worse_by_more_than_a_margin(margin: float, word: str, tmp_path: Path) -> None:
+    """The better model is not worse; the worse one is worse by more than a small margin."""
+    pools = models((0.85, 0.6))
+    for at, (first, second, expected) in enumerate([(pools[0], pools[1], word), (pools[1], pools[0], "failed")]):
+        with Campaign.create(tmp_path / f"{at}.db", first, against=[second], not_worse=margin, seed=1) as campaign:
+            assert campaign.view.check_best(None)[0] == "undecided"
+            label_all(campaign, first)
+            found, sentence, _ = campaign.view.check_best(None)
+            assert found == expected
+            assert ("is not worse" in sentence) == (expected == "passed")
+            statement = campaign.estimate()
+            assert isinstance(statement, Comparison)
+            (one,) = statement.differences
+            assert one.future.low <= one.interval.low <= one.interval.high <= one.future.high
+
+
+def test_a_margin_needs_a_rival(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError):
+        Campaign.create(tmp_path / "c.db", models()[0], not_worse=0.01)
+
+
 def test_a_label_serves_all_models(tmp_path: Path) -> None:
     """Right and wrong are about one of them; a class that only a rival says may be named."""
     first = fc.from_arrays(y_pred=["cat", "dog"] * 20, name="a")

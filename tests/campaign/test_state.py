@@ -35,6 +35,7 @@ SAMPLE = {
     "draws": {"kind": "EqualDraws", "replacement": False},
     "complete": True,
     "warnings": [],
+    "train": None,
 }
 IDS = ("e", "c", "h", "a")
 

@@ -455,3 +455,25 @@ def test_verify_says_what_does_not_hold_and_what_it_cannot_tell(run: Run, labell
     assert "event 5 is damaged" in damaged.json["checks"][0]["words"]
     labelled.unlink()
     assert run("verify", "c.db").code == 1  # damage is found without the pool
+
+
+def test_instructions_and_descriptions_of_classes(run: Run, tea: Path) -> None:
+    Path("how.md").write_text("# How\n\nSniff first.", encoding="utf-8")
+    Path("classes.csv").write_text('name,description\ncoffee,"brown, bitter"\n', encoding="utf-8")
+    given = ("--instructions", "how.md", "--class-descriptions", "classes.csv")
+    refused = start(run, tea, *given)
+    assert refused.code == 2
+    assert "a description of 'coffee'" in refused.err
+    assert "--new-class 'coffee'" in refused.err
+    assert start(run, tea, *given, "--new-class", "coffee").code == 0
+    with Campaign.open("c.db") as campaign:
+        assert campaign.settings.instructions.endswith("Sniff first.")
+        assert campaign.settings.descriptions == {"coffee": "brown, bitter"}
+
+
+@pytest.mark.parametrize("text", ["coffee", "coffee,", "a,b,c"])
+def test_a_table_of_descriptions_that_is_none(run: Run, tea: Path, text: str) -> None:
+    Path("classes.csv").write_text(text, encoding="utf-8")
+    refused = start(run, tea, "--class-descriptions", "classes.csv")
+    assert (refused.code, "two columns: name, description" in refused.err) == (2, True)
+    assert not Path("c.db").exists()

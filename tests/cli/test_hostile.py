@@ -90,6 +90,23 @@ def models_and_people(do: Callable[..., Step], file: Path) -> Iterator[Step]:
     yield do("recommend", "--results", results, "--task", "classification", "--json")
 
 
+def taken_elsewhere(do: Callable[..., Step], file: Path, truth: dict[str, str]) -> Iterator[Step]:
+    """Labels and items in files of other programs, pools in pieces."""
+    yield do("export", "c.db", "--out", "labels.csv")
+    yield do("export", "c.db", "--out", "labels.jsonl", "--json")
+    yield do("export", "c.db", "--out", f"labels.{EVIL}", code=2)
+    yield do("start", file, "--campaign", "half.db", "--budget", 20, "--train-share", 0.5, "--title", EVIL)
+    do("next", "half.db", "--out", "half.csv", "--by", "Eva")
+    label_all("half.csv", truth)
+    do("import", "half.db", "half.csv", "--by", "Eva")
+    yield do("export", "half.db", "--for-training", "training")
+    yield do("export", "half.db", "--for-training", f"training{OBEYED}", "--json")
+    yield do("shard", file, "--out", "shards", "--rows", 25)
+    yield do("shard", file, "--out", "pieces", "--rows", 25, "--json")
+    yield do("shard", file, "--out", "shards", "--engine", EVIL, code=2)
+    yield do("inspect", "shards")
+
+
 def session(run: Run) -> Iterator[Step]:
     """Every verb on pools of the enemy, with what it said."""
 
@@ -140,8 +157,11 @@ def session(run: Run) -> Iterator[Step]:
         yield do("check", "c.db", "--min-accuracy", 0.5, *json_too)
     yield do("check", "c.db", "--min-accuracy", 0.5, "--junit", "junit.xml")
     yield do("failures", "c.db", "--out", "failures.csv")
+    yield do("export", "c.db", "--out", "labels.csv")
+    yield do("shard", file, "--out", "shards")
     yield do("report", "c.db", "--out", "report.html", "--by", part)
     yield from models_and_people(do, file)
+    yield from taken_elsewhere(do, file, truth)
     yield do("backup", "c.db", "--out", "copy.db")
     yield do("verify", "copy.db")
     yield from tomography_session(run)

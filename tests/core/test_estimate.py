@@ -97,7 +97,7 @@ def test_metrics() -> None:
 
 
 def test_words() -> None:
-    assert "90.0 % (95% interval 85.0 % to 95.0 %), from 100 labels that exposed 10 failures" in ACCURACY.sentence()
+    assert "90.0 % (95 % interval 85.0 % to 95.0 %), from 100 labels that exposed 10 failures" in ACCURACY.sentence()
     assert "12,000 items" in ACCURACY.sentence()
     assert "cannot be trusted" in replace(ACCURACY, interval=Interval(0, 1, trusted=False)).sentence()
     assert "inside" in dict(ACCURACY.facts())["truth"]

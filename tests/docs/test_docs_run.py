@@ -26,7 +26,7 @@ LINK = re.compile(r"\]\(([^)#]+)\)")
 @pytest.fixture(scope="module")
 def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docs") / "demo"
-    demo(out=folder, seed=0, repetitions=2)
+    demo(out=folder, seed=0)
     return folder
 
 

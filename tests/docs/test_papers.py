@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAPERS = ("fse19", "icse21", "icse24")
+PAPERS = ("fse19", "icse21", "icse24", "icse26")
 LINE = re.compile(r"^\| .*`python benchmarks/papers/(\w+)\.py DATA ([\w-]+)` \|", re.MULTILINE)
 BLOCK = re.compile(r"^<!-- ([\w-]+) -->\n(.*?)<!-- /\1 -->", re.MULTILINE | re.DOTALL)
 SEPARATOR = "|---|---|---|---|---|"

@@ -375,6 +375,34 @@ class TestOthers:
         pq.write_table(table, tmp_path / "a.parquet")
         assert read(tmp_path / "a.parquet").probabilities is not None
 
+    def test_lists_of_probabilities_as_text(self, tmp_path: Path) -> None:
+        table = pd.DataFrame({"id": range(N), "proba": [str(row) for row in shares().tolist()], "pred": animals()})
+        table.to_csv(tmp_path / "a.csv", index=False)
+        np.testing.assert_allclose(read(tmp_path / "a.csv").probabilities, shares())
+
+    @pytest.mark.parametrize("orient", ["columns", "index", "records", "split", "table"])
+    def test_every_way_that_pandas_writes_json(self, tmp_path: Path, orient: str) -> None:
+        frame().to_json(tmp_path / "a.json", orient=orient)  # type: ignore[call-overload]
+        assert read(tmp_path / "a.json").digest() == sources.load(frame()).digest()
+
+    def test_probabilities_without_a_header(self, tmp_path: Path) -> None:
+        np.savetxt(tmp_path / "p.csv", shares(), delimiter=",")
+        assert "add a first line" in question(tmp_path / "p.csv").hint
+
+    def test_amounts_and_several_labels_are_said(self, tmp_path: Path) -> None:
+        lines = ["id,prediction", *(f"{at},{at * 37 + 100_000}" for at in range(N))]
+        assert "--task regression" in " ".join(read(text(tmp_path / "a.csv", lines)).notes)
+        lines = [
+            "id,prediction",
+            *(f"{at},{one}|{other}" for at, (one, other) in enumerate(zip(animals(1), animals(2), strict=True))),
+        ]
+        assert "several labels" in " ".join(read(text(tmp_path / "b.csv", lines)).notes)
+
+    def test_scores_of_something_else(self, tmp_path: Path) -> None:
+        for name in ("judge_score", "sentiment_score", "quality score"):
+            frame().rename(columns={"score": name}).to_csv(tmp_path / "a.csv", index=False)
+            assert read(tmp_path / "a.csv").confidence is None
+
     def test_kinds_mixed_in_a_column(self, tmp_path: Path) -> None:
         lines = [json.dumps({"id": at, "pred": at if at % 2 else f"c{at}"}) for at in range(4)]
         pool = read(text(tmp_path / "a.jsonl", lines))

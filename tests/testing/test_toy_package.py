@@ -86,7 +86,7 @@ from typing import ClassVar
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import as_column
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.sources.roles import assign
+from fieldcheck.sources.table import RawTable
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,13 @@ class Pipes:
     name: ClassVar[str] = "pipes"
     suffixes: ClassVar[tuple] = (".bars",)
 
-    def read(self, path, columns, *, truth, encoding):
+    def read(self, path, columns, *, encoding):
         try:
             rows = [line.split("|") for line in path.read_text("utf-8").splitlines()]
         except UnicodeDecodeError as error:
             raise PoolError(f"{path} is no text", rule="UTF-8") from error
         table = {name: as_column([row[at] for row in rows[1:]], name) for at, name in enumerate(rows[0])}
-        return assign(table, columns, truth=truth, origin=Origin(file=str(path)))
+        return RawTable(table, Origin(file=str(path)))
 ''',
     "sparse.py": '''
 """A plan."""
@@ -182,6 +182,7 @@ class Half:
     """A wrong class costs a half."""
 
     name: ClassVar[str] = "half"
+    raw: ClassVar[bool] = False
     scales = ("cost",)
     range = (0.0, 1.0)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fieldcheck.core.boxes import overlaps
 from fieldcheck.core.errors import FieldcheckError, SpaceError
 from fieldcheck.core.measures import Accuracy, Detection, Generation, Tolerance, registry
-from fieldcheck.tomography.setup.executor import against
+from fieldcheck.tomography.setup.executor import against, entries
 
 NAN = float("nan")
 
@@ -114,6 +114,18 @@ def test_an_executor_gets_the_truth_of_its_inputs() -> None:
     check = against(Detection(), [[BOX, OTHER], [OTHER], [BOX]])
     assert check(np.array([[NEAR], [NEAR], [BOX]]), np.array([2, 1, 0])).tolist() == [True, False, False]
     assert against(Accuracy(), np.array([1, 0]))(np.eye(2), np.array([1, 0])).tolist() == [True, True]
+
+
+def test_a_function_gets_one_array_where_outputs_are_of_one_shape() -> None:
+    def in_top_two(outputs: Any, truths: Any) -> Any:
+        return (np.argsort(outputs, axis=1)[:, -2:] == truths[:, None]).any(axis=1)
+
+    raw = entries([np.array([0.1, 0.3, 0.6]), np.array([0.5, 0.4, 0.1])])
+    assert against(in_top_two, np.array([1, 2]))(raw, np.array([0, 1])).tolist() == [True, False]
+    ragged = entries([np.zeros(2), np.zeros(3)])
+    assert against(lambda said, true: [len(one) for one in said], ragged)(ragged, np.array([0, 1])) == [2, 3]
+    words = entries(["a", "bc"])
+    assert against(lambda said, true: said == true, words)(words, np.array([0, 1])).tolist() == [True, True]
 
 
 def test_space_files_can_name_the_ready_ones() -> None:

@@ -8,7 +8,7 @@ from scipy.stats import binom, chi2
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Outcomes, Space
-from fieldcheck.tomography.answers.independence import published, resampled
+from fieldcheck.tomography.answers.independence import independence, published, resampled
 
 SPACE = Space((Axis("a", 3), Axis("b", 3), Axis("c", 1)))
 
@@ -81,3 +81,19 @@ def test_what_was_not_measured_is_told() -> None:
             resampled(SPACE, rows, first=first, second=second)
     with pytest.raises(SpaceError):
         published(SPACE, rows.select(rows.tests != 0), first="a", second="b")
+
+
+def test_all_pairs_are_judged_together() -> None:
+    """Two perturbations that flip separate coins are independent; a third that hits what the first hits is not."""
+    space = Space((Axis("a", 1), Axis("b", 1), Axis("c", 1)))
+    rng = np.random.default_rng(5)
+    hit = rng.random((3000, 3)) < [0.3, 0.4, 0.0]
+    hit[:, 2] = hit[:, 0]  # c fails where a fails
+    tests = np.repeat([0, 1, 2, 3, 4, 5, 6], 3000)
+    at_work = space.severities(tests)[:, :].astype(bool)
+    held = ~(np.tile(hit, (7, 1)) & at_work).any(axis=1)
+    outcomes = Outcomes(tests, np.tile(np.arange(3000), 7), held.astype(float))
+    verdicts = {(one.first, one.second): one.independent for one in independence(space, outcomes)}
+    assert verdicts == {("a", "b"): True, ("a", "c"): False, ("b", "c"): True}
+    with pytest.raises(SpaceError, match="alone and together"):
+        independence(space, outcomes.select(tests == 0))

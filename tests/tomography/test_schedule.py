@@ -119,9 +119,26 @@ def test_ranks_and_orders_are_inverse() -> None:
     np.testing.assert_array_equal(ranks_of(orders_of(5, np.arange(120))), np.arange(120))
 
 
-def test_a_rule_and_an_order_do_not_go_together() -> None:
-    with pytest.raises(SpaceError):
-        Schedule(SPACE, 10, Full(), rule=NarrowInterval(), ordered=True)
+def test_a_rule_stops_where_the_order_matters() -> None:
+    """Each input runs in every order of the perturbations at work, in whole rounds of inputs, until that is enough."""
+    space = Space((Axis("a", 1), Axis("b", 1)))
+    schedule = Schedule(space, 1000, Full(), rule=NarrowInterval(width=0.05), ordered=True, chunk=70)
+    done = Outcomes(np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
+    ranks: list[int] = []
+    while True:
+        rows, variants = schedule.next(done)
+        if not len(rows):
+            break
+        assert variants is not None
+        ranks += variants.tolist()
+        held = (rows.inputs % 10 > 0).astype(float)
+        parts = [(done.tests, rows.tests), (done.inputs, rows.inputs), (done.held, held)]
+        done = Outcomes(*(np.concatenate(pair) for pair in parts))
+    both = done.tests == 3
+    assert 200 <= len(np.unique(done.inputs[both])) < 400
+    assert np.count_nonzero(both) == 2 * len(np.unique(done.inputs[both]))
+    assert sorted(np.unique(np.array(ranks)[both])) == [0, 1]
+    assert (schedule.half_widths(done) <= 0.05).all()
 
 
 def test_a_spread_plan_ends_when_everything_was_seen() -> None:

@@ -27,7 +27,7 @@ from fieldcheck.tomography.setup.executor import Executor
 from fieldcheck.tomography.setup.subject import Subject
 
 Floats = npt.NDArray[np.float32]
-TRAIN = 2_500
+TRAIN = 1_500
 """Pairs that the head learns from: encoding is what takes the time."""
 
 

@@ -1,6 +1,6 @@
 """The five tasks of the tomography paper: models, data and space files, in a folder of your own.
 
-    python benchmarks/papers/testifai/subjects.py DATA FOLDER [digits] [photos] [signs]
+    python benchmarks/papers/testifai/subjects.py DATA FOLDER [digits] [photos] [signs] [driving]
     fieldcheck tomography run FOLDER/digits.toml --out FOLDER/digits
 
 DATA is the data folder; models are trained where they are not in FOLDER yet, one thread: digits 1, photos 4, signs 3
@@ -84,9 +84,10 @@ def batch_of(images: Images) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(channels.transpose(0, 3, 1, 2), dtype=np.float32) / 255)
 
 
-def decoded(data: Any, offsets: Any) -> Images:
-    """RGB images from JPEG bytes."""
-    found = [np.asarray(cv2.imdecode(data[a:b], cv2.IMREAD_COLOR)) for a, b in pairwise(offsets)]
+def decoded(data: Any, offsets: Any, chosen: Any = slice(None)) -> Images:
+    """RGB images from JPEG bytes; all, or the chosen ones."""
+    ends = np.array(list(pairwise(offsets)))[chosen]
+    found = [np.asarray(cv2.imdecode(data[a:b], cv2.IMREAD_COLOR)) for a, b in ends]
     return np.ascontiguousarray(np.stack(found)[..., ::-1])
 
 
@@ -165,10 +166,26 @@ class ImageTask:
         np.savez(folder / f"{name}.npz", images=test.images, labels=test.labels)
 
 
-IMAGES = {
+@dataclass(frozen=True)
+class DrivingTask:
+    """A detector as it was published, and the test frames with their boxes."""
+
+    def make(self, data: Path, folder: Path, name: str, *, short: bool = False) -> None:
+        with np.load(data / "driving" / "udacity_boxes.npz") as file:
+            chosen = np.flatnonzero(file["split"] == 1)[: 10 if short else None]
+            ends = [(file["box_offsets"][at], file["box_offsets"][at + 1]) for at in chosen]
+            boxes = [np.roll(file["boxes"][a:b], -1, axis=1) for a, b in ends]  # there the class stands first
+            images = decoded(file["data"], file["offsets"], chosen)
+        offsets = np.concatenate([[0], np.cumsum([len(one) for one in boxes])])
+        np.savez(folder / f"{name}.npz", images=images, boxes=np.concatenate(boxes), box_offsets=offsets)
+        shutil.copy(data / "driving" / "yolox_nano_coco_416.onnx", folder / f"{name}.onnx")
+
+
+IMAGES: dict[str, ImageTask | DrivingTask] = {
     "digits": ImageTask(digits, lenet, Training(epochs=5, shift=0)),
     "photos": ImageTask(photos, resnet, Training(epochs=5, flip=True)),
     "signs": ImageTask(signs, sign_network, Training(epochs=8)),
+    "driving": DrivingTask(),
 }
 
 

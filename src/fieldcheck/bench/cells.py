@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck import sources
+from fieldcheck.accuracy.assessment import simulate
 from fieldcheck.accuracy.assessment.diagnostics import leak_warning
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.simulate import Repetition, repetition
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
+from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.plan import Cell, Contender, Offer, Study, contenders
 from fieldcheck.bench.result import CellResult
@@ -66,7 +66,8 @@ class Workshop:
         bins = self._offset_bins(cell.subject)
         start = time.process_time()
         outcomes = [
-            repetition(field, design, budget=cell.budget, seed=seed, level=self.plan.level) for seed in self._seeds
+            simulate.repetition(field, design, budget=cell.budget, seed=seed, level=self.plan.level)
+            for seed in self._seeds
         ]
         seconds = time.process_time() - start
         return CellResult(
@@ -105,7 +106,7 @@ class Workshop:
             return ""
         try:
             budget = min(self.plan.budgets)
-            repetition(self.field(subject), contender.design, budget=budget, seed=0, level=self.plan.level)
+            simulate.repetition(self.field(subject), contender.design, budget=budget, seed=0, level=self.plan.level)
         except DesignError as error:
             return error.problem
         return ""
@@ -119,12 +120,12 @@ class Workshop:
         field = self.field(subject)
         return FailureCurve.of(subject, name, field.frame.chi(name), field.failed)
 
-    def _design(self, cell: Cell) -> Design:
+    def _design(self, cell: Cell) -> designs.Design:
         return next(one.design for one in self.lineup if (one.spec, one.auxiliary) == (cell.design, cell.auxiliary))
 
     def names(self, cell: Cell) -> list[str]:
         """The auxiliary variables that the technique of this cell looks at."""
-        return auxiliaries_of(self._design(cell), self.field(cell.subject).frame.helpful())
+        return designs.auxiliaries_of(self._design(cell), self.field(cell.subject).frame.helpful())
 
     def _prepare(self, subject: str) -> Field:
         source = self._sources[subject]
@@ -144,7 +145,9 @@ class Workshop:
 
     def _wanted(self, pool: Pool) -> tuple[str, ...]:
         return unique(
-            name for one in self.lineup for name in auxiliaries_of(one.design, derived.helpful(derived.names(pool)))
+            name
+            for one in self.lineup
+            for name in designs.auxiliaries_of(one.design, derived.helpful(derived.names(pool)))
         )
 
     def _activations(self, subject: str) -> npt.NDArray[Any] | None:
@@ -184,7 +187,7 @@ def _has(pool: Pool, name: str) -> bool:
     return name in derived.names(pool) or name in {column.strip().lower() for column in pool.columns}
 
 
-def _histogram(bins: OffsetBins | None, outcomes: Sequence[Repetition]) -> dict[str, Any]:
+def _histogram(bins: OffsetBins | None, outcomes: Sequence[simulate.Repetition]) -> dict[str, Any]:
     if bins is None:
         return {}
     return {"offsets": np.stack([bins.count(one.items) for one in outcomes]), "offset_edges": bins.edges}

@@ -17,8 +17,8 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.setup.truth import RecordedTruth
+from fieldcheck.tomography.surrogates import base
 from fieldcheck.tomography.surrogates import registry as surrogates
-from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Surrogate
 
 ORDERS = ">=3"
 
@@ -112,11 +112,11 @@ class _Repetition:
     seconds: float
 
 
-def _once(truth: RecordedTruth, plan: Plan, surrogate: Surrogate, budget: int | None, seed: int) -> _Repetition:
+def _once(truth: RecordedTruth, plan: Plan, surrogate: base.Surrogate, budget: int | None, seed: int) -> _Repetition:
     rows = plan.rows(truth.space, truth.inputs, budget=budget, seed=seed)
     outcomes = truth.measure(rows.tests, rows.inputs, chance=rows.chance)
     started = time.process_time()
-    fitted = surrogate.fit(Evidence(truth.space, outcomes, truth.labels, truth.guess), seed=seed)
+    fitted = surrogate.fit(base.Evidence(truth.space, outcomes, truth.labels, truth.guess), seed=seed)
     means, deviations = fitted.predict(np.arange(truth.space.size))
     seconds = time.process_time() - started
     errors = means - truth.robustness
@@ -127,7 +127,7 @@ def _once(truth: RecordedTruth, plan: Plan, surrogate: Surrogate, budget: int | 
     )
 
 
-def _query_errors(truth: RecordedTruth, fitted: FittedSurrogate) -> FloatArray:
+def _query_errors(truth: RecordedTruth, fitted: base.FittedSurrogate) -> FloatArray:
     found = []
     for tests in queries(truth.space):
         mean, _ = fitted.region(tests, np.full(len(tests), 1 / len(tests)))

@@ -124,6 +124,8 @@ class Campaign:
         trained_on: Sequence[str] = (),
         train_share: float = 0.0,
         objective: str | None = None,
+        certify: float | None = None,
+        not_worse: float | None = None,
         budget: int | None = None,
         seed: int = 0,
         auxiliary: str | None = None,
@@ -162,6 +164,11 @@ class Campaign:
             are kept to judge it.
         objective
             What waves aim at: ``protected``, ``estimate``, ``balanced`` or ``expose``.
+        not_worse
+            With ``against``: decide whether this model is worse than the others by more than this; 0.01 is one point.
+        certify
+            Draw one at a time, with a bet on every label, until it is proven that the accuracy is at least this, or
+            that it is below; it may be looked at after every label.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items
@@ -187,6 +194,8 @@ class Campaign:
             auxiliary="",
             objective="",
             budget=budget,
+            certify=certify,
+            not_worse=_margin(not_worse, against),
             seed=seed,
             task=loaded.task,
             loss=loss,
@@ -573,3 +582,13 @@ def _closed_on_error(store: Store) -> Iterator[None]:
     except BaseException:
         store.close()
         raise
+
+
+def _margin(not_worse: float | None, against: Sequence[object]) -> float | None:
+    if not_worse is None or (against and 0 <= not_worse < 1):
+        return not_worse
+    raise CampaignError(
+        f"not worse by more than {not_worse:g}",
+        rule="a margin of at least 0 and below 1, for a comparison",
+        hint="fieldcheck start NEW.csv --against OLD.csv --not-worse 0.01",
+    )

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.accuracy.comparison import reuse
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of, open_ended, spec
+from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.places import place_of
 from fieldcheck.campaign.questions import AccuracyQuestion, ComparisonQuestion, Question, ReuseQuestion, earlier
@@ -26,8 +27,13 @@ from fieldcheck.core.sample import Sample
 
 
 def campaign_design(
-    design: Design | str, auxiliary: str | None, *, objective: str | None, budget: int | None, train: float = 0.0
-) -> Design:
+    design: designs.Design | str,
+    auxiliary: str | None,
+    *,
+    objective: str | None,
+    budget: int | None,
+    train: float = 0.0,
+) -> designs.Design:
     """The technique of a campaign: with its objective, and open-ended where there is no budget.
 
     train
@@ -41,7 +47,7 @@ def campaign_design(
     return _without_budget(chosen) if budget is None else chosen
 
 
-def _with_objective(design: Design, objective: str) -> Design:
+def _with_objective(design: designs.Design, objective: str) -> designs.Design:
     if not hasattr(design, "objective"):
         raise DesignError(
             f"an objective for {design.name}", rule="only waves has objectives", hint="--design waves, or no objective"
@@ -49,14 +55,14 @@ def _with_objective(design: Design, objective: str) -> Design:
     return replace(design, objective=objective)  # type: ignore[type-var]
 
 
-def _without_budget(design: Design) -> Design:
+def _without_budget(design: designs.Design) -> designs.Design:
     if not getattr(design, "endless", False):
         raise BudgetError(
             f"{design.name} without a budget",
             rule="only waves can go on until it is stopped",
             hint="--budget 200, or --design waves",
         )
-    return open_ended(design, careful=False)
+    return designs.open_ended(design, careful=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +72,7 @@ class Asked:
     against: Sequence[Any]
     reuse: str | Path | None
     labels_unseen: bool
-    design: Design | str
+    design: designs.Design | str
     auxiliary: str | None
     objective: str | None
     activations: npt.NDArray[Any] | None
@@ -83,8 +89,8 @@ def asked_first(
     _check_described(settings.descriptions, classes)
     whole = replace(
         settings,
-        design=spec(design),
-        auxiliary=auxiliary_of(design),
+        design=designs.spec(design),
+        auxiliary=designs.auxiliary_of(design),
         objective=str(getattr(design, "objective", "")),
         population=len(question.pool),
         classes=classes,
@@ -96,6 +102,11 @@ def asked_first(
 
 
 def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -> tuple[Question, tuple[Other, ...]]:
+    if settings.certify is not None:
+        _check_alone(replace(asked, auxiliary=None), "certifying draws one at a time, by bets")
+        pool.check_budget(settings.most)
+        bets = CertifyingBets(settings.certify, asked.auxiliary or "auto")
+        return AccuracyQuestion(pool, bets, settings), ()
     if not (asked.against or asked.reuse):
         design = campaign_design(
             *(asked.design, asked.auxiliary),
@@ -131,7 +142,9 @@ def _refuse_training(asked: Asked) -> None:
         )
 
 
-def _check_alone(asked: Asked) -> None:
+def _check_alone(
+    asked: Asked, rule: str = "a comparison, and re-use, draw in waves by the confidence of the models"
+) -> None:
     """A comparison, and a top-up, have a way of their own to draw."""
     if asked.against and asked.reuse:
         raise CampaignError(
@@ -140,7 +153,7 @@ def _check_alone(asked: Asked) -> None:
     if asked.design != "waves" or asked.auxiliary is not None or asked.objective is not None:
         raise DesignError(
             "a design, auxiliary variable or objective for this question",
-            rule="a comparison, and re-use, draw in waves by the confidence of the models",
+            rule=rule,
             hint="leave them out",
         )
 

@@ -9,22 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from fieldcheck.campaign.settings import INTERNAL
+from fieldcheck.core import label
 from fieldcheck.core.errors import CampaignError, LabelError
-from fieldcheck.core.label import (
-    LOST,
-    PLAIN,
-    RIGHT,
-    SKIP,
-    WRONG,
-    Label,
-    Missing,
-    Outcome,
-    TrueClass,
-    Value,
-    checked_name,
-    checked_words,
-    plain,
-)
 from fieldcheck.core.types import Task
 
 
@@ -36,7 +22,7 @@ def read(
     prediction: str | float | None = None,
     item: str = "",
     where: str = "",
-) -> Label:
+) -> label.Label:
     """What a text says about an item; what it cannot mean is refused.
 
     Words for right, wrong and skip are classes first, where a class has that name.
@@ -48,36 +34,36 @@ def read(
     item, where
         For messages: whose label it is, and ``line 7``, where the text stands in a file.
     """
-    written = checked_words(text, "the label")
+    written = label.checked_words(text, "the label")
     place = f"of item '{item}'" + (f" on {where}" if where else "")
     name = class_of(written, tuple(classes)) if task == "classification" else None
     if name is not None:
-        return TrueClass(name)
+        return label.TrueClass(name)
     word = written.lower()
-    if word in LOST:
-        return Missing("" if word in SKIP else written)
+    if word in label.LOST:
+        return label.Missing("" if word in label.SKIP else written)
     if task == "regression":
-        return Value(_number(written, place))
+        return label.Value(_number(written, place))
     # 0 and 1 beside classes with other names may mean right and wrong, or the other way round.
-    if word in RIGHT | WRONG and not (classes and word in PLAIN):
-        return _outcome(word in RIGHT, prediction)
+    if word in label.RIGHT | label.WRONG and not (classes and word in label.PLAIN):
+        return _outcome(word in label.RIGHT, prediction)
     raise _unknown(written, place, classes)
 
 
-def _outcome(right: bool, prediction: str | float | None) -> Label:
-    return TrueClass(str(prediction)) if right and prediction is not None else Outcome(right)
+def _outcome(right: bool, prediction: str | float | None) -> label.Label:
+    return label.TrueClass(str(prediction)) if right and prediction is not None else label.Outcome(right)
 
 
 def class_of(written: str, classes: tuple[str, ...]) -> str | None:
     """The class that is meant; None where there is no such class."""
-    names, text = _spellings(classes), plain(written)
+    names, text = _spellings(classes), label.plain(written)
     return names.get(text, names.get(text.casefold()))
 
 
 @lru_cache(maxsize=16)
 def _spellings(classes: tuple[str, ...]) -> dict[str, str]:
     """From what may be written to the class it names: any case will do where no two classes differ in nothing else."""
-    own = {plain(name): name for name in classes}
+    own = {label.plain(name): name for name in classes}
     count = Counter(text.casefold() for text in own)
     alike = {text.casefold(): name for text, name in own.items() if count[text.casefold()] == 1}
     return alike | own
@@ -113,7 +99,7 @@ def _unknown(written: str, place: str, classes: Sequence[str]) -> LabelError:
 
 
 def _instead(written: str, classes: Sequence[str]) -> str:
-    if written in PLAIN:
+    if written in label.PLAIN:
         return "write right or wrong instead of 1 and 0"
     folded = {name.casefold(): name for name in classes}
     close = [folded[one] for one in difflib.get_close_matches(written.casefold(), folded, n=3, cutoff=0.5)]
@@ -133,7 +119,7 @@ def unknown_item(item: str, ids: Sequence[str]) -> LabelError:
 
 def person_name(text: str) -> str:
     """A person's name; none at all is refused."""
-    name = checked_name(text, "the name")
+    name = label.checked_name(text, "the name")
     if not name:
         raise CampaignError("a person without a name", rule="everyone has a name", hint="ada,bob")
     return name
@@ -141,7 +127,7 @@ def person_name(text: str) -> str:
 
 def checked_key(key: str) -> str:
     """A key as it was sent; those of events that are not sent are refused."""
-    key = checked_name(key, "the key")
+    key = label.checked_name(key, "the key")
     if not key or key.startswith(INTERNAL):
         raise CampaignError(f"the key '{key}'", rule=f"it says something, and does not begin with {INTERNAL}")
     return key

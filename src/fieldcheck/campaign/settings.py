@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.designs.base import Design, extended
+from fieldcheck.accuracy.assessment.certify import CertifyingBets
+from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files import schema
@@ -96,6 +97,10 @@ class Settings:
         Budgets that it had before it was extended, in order.
     instructions, descriptions
         For people who label: how to do it, in Markdown; and, by class, what it means.
+    certify
+        The accuracy that bets are to certify; None in other campaigns.
+    not_worse
+        A comparison: by how much the first model may be worse.
     question, others
         What it asks, and what that needs beside the pool.
     train_share
@@ -125,6 +130,8 @@ class Settings:
     earlier: tuple[int | None, ...] = ()
     instructions: str = ""
     descriptions: Mapping[str, str] = field(default_factory=dict)
+    certify: float | None = None
+    not_worse: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
     train_share: float = 0.0
@@ -156,10 +163,12 @@ class Settings:
         """All that it had, in order, each as ``most``."""
         return tuple(self.population if one is None else one for one in (*self.earlier, self.budget))
 
-    def build(self) -> Design:
+    def build(self) -> designs.Design:
         """The technique."""
+        if self.certify is not None:
+            return CertifyingBets(self.certify, self.auxiliary)
         design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
-        return extended(design, self.budgets[:-1])
+        return designs.extended(design, self.budgets[:-1])
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""

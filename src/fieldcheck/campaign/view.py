@@ -13,7 +13,8 @@ from fieldcheck.accuracy.assessment.development import Development, Point
 from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.comparison.reuse import Change
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of
+from fieldcheck.accuracy.designs import base as designs
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import drawn_event
 from fieldcheck.campaign.items import Content, content_of, copies
 from fieldcheck.campaign.log import EventLog
@@ -30,17 +31,24 @@ from fieldcheck.campaign.progress import (
     progress_of,
     reasons_of,
 )
-from fieldcheck.campaign.questions import ComparisonQuestion, LabelEvidence, Question, ReuseQuestion, question_of
+from fieldcheck.campaign.questions import (
+    AccuracyQuestion,
+    ComparisonQuestion,
+    LabelEvidence,
+    Question,
+    ReuseQuestion,
+    question_of,
+)
 from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import ItemState, PerBlock, State
 from fieldcheck.campaign.stores.base import Event
-from fieldcheck.core import measures
+from fieldcheck.core import measures, requirement, words
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.requirement import BudgetLook, Decided, Decision, Requirement, look_error
+from fieldcheck.core.requirement import Decided, Decision, Requirement
 from fieldcheck.core.sample import Labelled
 
 T = TypeVar("T")
@@ -115,7 +123,7 @@ class CampaignView:
     @cached_property
     def _hidden(self) -> frozenset[str]:
         """Columns, in small letters, that people must not see: what the design looks at, and copies of the model's."""
-        used = auxiliary_of(self.question.design).lower().split("+")
+        used = designs.auxiliary_of(self.question.design).lower().split("+")
         return copies(self.question.pools).union(used)
 
     def prediction_of(self, position: int) -> str | float | None:
@@ -161,7 +169,7 @@ class CampaignView:
 
     def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate | Comparison:
         """What the labels of a state say."""
-        return self.question_of(state.settings).statement(self._evidence(state), level=level)
+        return shown(self.question_of(state.settings).statement(self._evidence(state), level=level))
 
     def check(self, wanted: Requirement, *, level: float = 0.95) -> Decision:
         """What is decided about a requirement: by the first budget that was spent and decides it.
@@ -169,48 +177,76 @@ class CampaignView:
         Each budget is looked at once, at an error of its own, so that all claims that a campaign ever makes are wrong
         in at most ``1 - level`` of campaigns; before a budget is spent its look is preliminary.
         """
+        if self.settings.certify is not None:
+            return self._certified(wanted, level=level)
         decisions = (self._decided_at(wanted, look, statement) for look, statement in self._looks(level))
         *_, last = until(decisions, lambda found: found.word != "undecided")
         return last
 
+    def _certified(self, wanted: Requirement, *, level: float) -> Decision:
+        """By the wealth, at any label; another threshold than that of the campaign by the bets' interval."""
+        state = self._log.refresh()
+        question, evidence = self.question_of(state.settings), self._evidence(state)
+        try:
+            found = only_estimate(self.estimate(level=level))
+        except LabelError as error:
+            return too_early(wanted, error.problem)
+        if not isinstance(question, AccuracyQuestion) or (wanted.metric, wanted.bound) != (
+            "accuracy",
+            self.settings.certify,
+        ):
+            return decide(found, wanted)
+        word, bets = question.proven(evidence, level=level), question.bets(evidence)
+        more = None if bets is None or word != "undecided" else bets.to_go(error=1 - level)
+        why = "no end in sight, if items fail as often as they seem to" if more is None and word == "undecided" else ""
+        return Decision(wanted, word, found, found.interval, more=more or 0, why=why)
+
     def _decided_at(
-        self, wanted: Requirement, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
+        self, wanted: Requirement, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
     ) -> Decision:
         try:
-            return decide(only_estimate(statement()), wanted).at(look)
+            return decide(only_estimate(shown(statement())), wanted).at(look)
         except LabelError as error:
             return too_early(wanted, error.problem).at(look)
 
-    def check_best(self, name: str, *, level: float = 0.95) -> tuple[Decided, str, BudgetLook]:
-        """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does."""
+    def check_best(self, name: str | None, *, level: float = 0.95) -> tuple[Decided, str, requirement.BudgetLook]:
+        """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does.
+
+        name
+            None: whether the first one is worse than no other by more than the margin of the campaign.
+        """
         decisions = (self._best_at(name, look, statement) for look, statement in self._looks(level))
         *_, last = until(decisions, lambda found: found[0] != "undecided")
         return last
 
     def _best_at(
-        self, name: str, look: BudgetLook, statement: Callable[[], Estimate | Comparison]
-    ) -> tuple[Decided, str, BudgetLook]:
+        self, name: str | None, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
+    ) -> tuple[Decided, str, requirement.BudgetLook]:
         try:
-            found = only_comparison(statement(), name)
+            found = only_comparison(shown(statement()), name)
         except LabelError as error:
             return "undecided", error.problem, look
-        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name) else "undecided"
+        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name or "") else "undecided"
+        if name is None:
+            word = found.not_worse()
         return word if look.spent else "undecided", found.sentence(), look
 
-    def _looks(self, level: float) -> Iterator[tuple[BudgetLook, Callable[[], Estimate | Comparison]]]:
+    def _looks(self, level: float) -> Iterator[tuple[requirement.BudgetLook, Callable[[], Estimate | Comparison]]]:
         """For each budget that it had: the look that belongs to it, and what its labels say at that look's level."""
         state = self._log.refresh()
         evidence, settings = self._evidence(state), state.settings
         if settings.question == ComparisonQuestion.name and settings.budget is None:
             there = len(evidence.labels)  # every wave is looked at, and the rule allows for that
-            yield BudgetLook(0, there, there, 1 - level), partial(self.estimate_of, state, level=level)
+            yield requirement.BudgetLook(0, there, there, 1 - level), partial(self.estimate_of, state, level=level)
             return
         for number, budget in enumerate(settings.budgets):
             at = replace(settings, budget=budget, earlier=settings.earlier[:number])
             last = number == len(settings.earlier)
             first = evidence if last else evidence.first(budget)
             labels = len(first.ids) if state.complete or len(first.sample) >= budget else budget
-            look = BudgetLook(number, labels, len(first.labels), look_error(number, level=level))
+            look = requirement.BudgetLook(
+                number, labels, len(first.labels), requirement.look_error(number, level=level)
+            )
             yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
 
     def change(self, *, level: float = 0.95) -> Change | None:
@@ -226,7 +262,11 @@ class CampaignView:
             newest = _point(self.estimate(level=level, state=state))
         except (LabelError, SampleError):
             return []
-        return self._development.points(labelled, loss=self.settings.loss, level=level, most=points, newest=newest)
+        if self.settings.certify is not None:
+            return [] if newest is None else [newest]  # each would be as costly as the whole: all bets, inverted
+        loss = self.settings.loss
+        found = self._development.points(labelled, loss=loss, level=level, most=points, newest=newest)
+        return [one for one in found if one.labels >= min(FIRST_NUMBER, self.settings.population)]
 
     def progress(self) -> Progress:
         """How far it is."""
@@ -309,6 +349,22 @@ def _point(found: Estimate | Comparison) -> Point | None:
     return Point(found.labels, found.value, found.interval.low, found.interval.high, found.failures)
 
 
+FIRST_NUMBER = 10
+"""Labels under which no number is shown: it would be believed, and it would be wrong."""
+
+
+def shown(found: Estimate | Comparison) -> Estimate | Comparison:
+    """What may be shown: with fewer than ten labels, only how many are to come; unless they are all that there are."""
+    everything = found.contested if isinstance(found, Comparison) else found.population
+    if found.labels >= min(FIRST_NUMBER, everything):
+        return found
+    raise LabelError(
+        f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
+        rule=f"a number is shown from {FIRST_NUMBER} labels on",
+        hint="label the items in the order of the list",
+    )
+
+
 def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:
     """All up to the first that is enough, which is the last."""
     for one in found:
@@ -328,10 +384,10 @@ def only_estimate(found: Estimate | Comparison) -> Estimate:
     )
 
 
-def only_comparison(found: Estimate | Comparison, name: str) -> Comparison:
+def only_comparison(found: Estimate | Comparison, name: str | None) -> Comparison:
     """Of several models, this one among them."""
     names = found.names() if isinstance(found, Comparison) else ()
-    if isinstance(found, Comparison) and name in names:
+    if isinstance(found, Comparison) and (name is None or name in names):
         return found
     raise CampaignError(
         f"--best {name}",

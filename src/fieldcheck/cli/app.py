@@ -70,7 +70,7 @@ VERBS = {
     "check": Verb("Decide", "hold a campaign against a requirement; the exit code is the decision"),
     "report": Verb("Decide", "one page with the answer and what it rests on"),
     "failures": Verb("Decide", "the failures found, for the next training round"),
-    "export": Verb("Decide", "labels to train the next version with; the others are kept to judge it"),
+    "export": Verb("Decide", "the labels: with weights, or those to train the next version with"),
     "simulate": Verb("Research", "play a campaign where the truth is known"),
     "bench": Verb("Research", "compare techniques by simulation"),
     "designs": Verb("Research", "the techniques, what each needs, its parameters and paper", reads=False),

@@ -10,6 +10,7 @@ import typer
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import sheet
+from fieldcheck.cli import wrong_files
 
 Storage = Annotated[
     str,
@@ -29,7 +30,13 @@ Annotator = Annotated[str, typer.Option("--by", metavar="NAME", help="Whose labe
 def open_campaign(storage: str, pool: Path | None = None, *, new_classes: Sequence[str] = ()) -> Campaign:
     """The campaign at a place, to be used in a ``with`` statement; of a sheet, what is filled in is taken first."""
     if sheet.is_sheet(storage):
-        return sheet.open_sheet(Path(storage), pool=pool, new_classes=new_classes)
+        with wrong_files.expecting(storage, "a campaign" if _is_lost(storage) else "a sheet"):
+            return sheet.open_sheet(Path(storage), pool=pool, new_classes=new_classes)
     campaign = Campaign.open(storage, pool=pool)
     campaign.declare(*new_classes)
     return campaign
+
+
+def _is_lost(storage: str) -> bool:
+    """Whether there is no campaign beside what may be a sheet."""
+    return not sheet.campaign_file(Path(storage)).exists()

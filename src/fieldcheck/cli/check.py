@@ -51,12 +51,13 @@ def check(
     at most 5 % of campaigns ever make a false claim.
     """
     requirements = requirements_of(accuracy=min_accuracy, rmse=max_rmse, mse=max_mse, mae=max_mae)
-    if best is None and not requirements:
-        raise FieldcheckError("nothing to check", rule="at least one requirement", hint="--min-accuracy 0.95")
     options.check_outputs(junit)
     try:
         with campaigns.open_campaign(storage, pool) as campaign:
-            if best is not None:
+            margin = campaign.settings.not_worse is not None and not requirements
+            if best is None and not requirements and not margin:
+                raise FieldcheckError("nothing to check", rule="at least one requirement", hint="--min-accuracy 0.95")
+            if best is not None or margin:
                 _check_best(campaign, best, level=level, undecided_exit=undecided_exit, as_json=as_json)
             decisions = [campaign.view.check(one, level=level) for one in requirements]
     except FieldcheckError as error:
@@ -68,7 +69,7 @@ def check(
     leave(worst(decisions), undecided_exit)
 
 
-def _check_best(campaign: Campaign, name: str, *, level: float, undecided_exit: int, as_json: bool) -> None:
+def _check_best(campaign: Campaign, name: str | None, *, level: float, undecided_exit: int, as_json: bool) -> None:
     """Leave with the decision of a comparison."""
     word, sentence, look = campaign.view.check_best(name, level=level)
     if as_json:

@@ -2,70 +2,97 @@
 
 from __future__ import annotations
 
-import io
-import math
+import pickle
+import shutil
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 
-from fieldcheck import bench as comparison
-from fieldcheck import report, sources
-from fieldcheck.accuracy import designs
-from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.assessment.simulate import simulate
+from fieldcheck import report, sources, tomography
+from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.comparison.simulate import compare
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.cli import options
-from fieldcheck.cli.show import progress, say, say_lines, show_estimate, show_table, tell
+from fieldcheck.cli.show import say, say_lines, tell
+from fieldcheck.cli.tomography.options import smallest_of
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Table
-from fieldcheck.core.types import FloatArray
+from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
+from fieldcheck.report import tomography_figures
 from fieldcheck.sources.digits import DigitsField, digits_field
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.weak_spots import Weakness, weaknesses
 
-BUDGET = 100
+BUDGET, LABELLED = 140, 100
+"""Labels of the campaign, and as many of them as the demo gives itself; the others are for its reader."""
+
+
+LOOKS = (20, 40, 60, 80, LABELLED)
+"""Labels after which the estimate is told."""
+
+
+BY = "demo"
+"""In this name the demo labels: it knows the truth."""
+
+
+INFERENCES = 3_000
+
+
+SPACE = f"""\
+# Where does the network break? fieldcheck tomography run space.toml --out run --trust
+seed = 0
+surrogate = "logistic"
+
+[model]
+file = "network.pkl"
+
+[data]
+file = "digits.npz"
+
+[plan]
+kind = "spread"
+inferences = {INFERENCES}
+
+[[perturbation]]
+name = "brightness"
+levels = 5
+
+[[perturbation]]
+name = "zoom"
+levels = 3
+
+[[perturbation]]
+name = "noise"
+levels = 5
+apply = "gaussian-noise:scale=imagenet"
+"""
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report and the pool.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report, the pools and the campaign.")] = Path(
+        "demo"
+    ),
     seed: options.Seed = 0,
-    repetitions: Annotated[int, typer.Option(min=2, help="Simulated campaigns per technique.")] = 30,
 ) -> None:
-    """Train a small network on digits, assess it in a shifted field with 100 labels, and compare the techniques."""
+    """Train a network on digits: how accurate is it in a shifted field, is another one better, where does it break?"""
     _make_folder(out)
     tell("training a small network on scikit-learn's digits ...")
     field = digits_field(seed)
-    sources.save(field.pool, out / "pool.csv")
-    sources.save(field.challenger, out / "challenger.csv")
-    activations = out / "activations.npy"
-    np.save(activations, field.activations)
-    one_each = {design: _campaign(field, design, seed) for design in designs.registry}
-    main = one_each["waves"]
-    show_estimate(main)
-    plan = comparison.Study(
-        subjects=[field.pool],
-        designs=tuple(one_each),
-        auxiliaries=["confidence"],
-        budgets=[50, BUDGET, 200],
-        repetitions=repetitions,
-        seed=seed,
-        activations={field.pool.name: activations},
-    )
-    with progress("comparing techniques") as report_progress:
-        result = comparison.run(plan, progress=lambda done, total, _: report_progress(done, total))
-    analysis = comparison.analyse(result)
-    table = _comparison(result)
-    say()
-    show_table(table)
-    exhibits = [_beside_each_other(list(one_each.values())), _failures(field, main, seed), table, *analysis]
-    page = report.estimate_page(main, exhibits=exhibits, title="Digits in the field", lead=_lead(field, main))
-    report.write_text(out / "report.html", page)
-    rates = map(words.percent, (field.laboratory_accuracy, main.value, main.truth or math.nan))
-    say_lines("\nlaboratory {}; field estimate {}; truth {}".format(*rates))
-    say_lines(compare(field.challenger, field.pool, budget=BUDGET, seed=seed).sentence())
-    say(f"report: {out / 'report.html'}   (pools: {out / 'pool.csv'}, {out / 'challenger.csv'})")
+    _write_inputs(field, out)
+    with _campaign(out, seed) as campaign:
+        found = _labelled(campaign, field)
+        versus = compare(field.challenger, field.pool, budget=LABELLED, seed=seed)
+        run = _tomography(field, out)
+        weak = weaknesses(run)
+        more = [_against(versus), _broken(run, weak)]
+        report.write_text(out / "report.html", report.campaign_page(campaign, more=more))
+    _say_all(field, found, versus, run, weak)
+    say(f"report:        {out / 'report.html'}")
+    say(f"label on:      fieldcheck label {out / 'campaign.db'}")
+    say(f"ask further:   fieldcheck tomography query {out / 'run'} 'noise >= 3 and zoom = 0'")
 
 
 def _make_folder(out: Path) -> None:
@@ -75,81 +102,97 @@ def _make_folder(out: Path) -> None:
         raise FieldcheckError(f"{out}: cannot be made ({error.strerror})", hint="--out with another folder") from None
 
 
-def _campaign(field: DigitsField, design: str, seed: int) -> Estimate:
-    return simulate(field.pool, design, budget=BUDGET, seed=seed, activations=field.activations)
+def _write_inputs(field: DigitsField, out: Path) -> None:
+    """The pools, what people see of the items, and what techniques and tomography look at."""
+    sources.save(field.pool, out / "pool.csv")
+    sources.save(field.challenger, out / "challenger.csv")
+    np.save(out / "activations.npy", field.activations)
+    np.save(out / "digits.npy", np.rint(255 * (1.0 - np.clip(field.images, 0.0, 1.0))).astype(np.uint8))
+    np.savez(out / "digits.npz", images=np.rint(255 * field.fresh).astype(np.uint8), labels=field.truths)
+    (out / "network.pkl").write_bytes(pickle.dumps(field.network))
+    (out / "space.toml").write_text(SPACE, encoding="utf-8")
 
 
-def _comparison(result: comparison.Result) -> Table:
-    """The techniques beside each other, best first."""
-    rows = [row for row in result.rows() if row["budget"] == BUDGET]
-    baseline = next(row["rmse"] for row in rows if row["design"] == designs.reference.name)
-    cells = tuple(
-        (
-            row["design"],
-            row["rmse"],
-            row["rmse"] / baseline,
-            row["exposed_mean"],
-            row["coverage"],
-            row["trusted_share"],
-        )
-        for row in sorted(rows, key=lambda row: row["rmse"])
+def _campaign(out: Path, seed: int) -> Campaign:
+    """A new one; an earlier one of the demo is replaced, unless people have labelled in it."""
+    file = out / "campaign.db"
+    if file.exists():
+        with Campaign.open(file, pool=out / "pool.csv") as earlier:
+            others = set(earlier.progress().annotators) - {BY}
+        if others:
+            raise FieldcheckError(
+                f"{file} holds labels of {', '.join(sorted(others))}",
+                rule="labels are not overwritten",
+                hint="--out with another folder",
+            )
+        file.unlink()
+    title = "Digits in the field"
+    return Campaign.create(file, out / "pool.csv", budget=BUDGET, seed=seed, items=out / "digits.npy", title=title)
+
+
+def _labelled(campaign: Campaign, field: DigitsField) -> Estimate:
+    """Label a part of the campaign, and tell how the estimate narrows."""
+    pool, found = field.pool, None
+    if pool.target is None:
+        raise FieldcheckError("the demo's pool without its truth")
+    for count in range(1, LABELLED + 1):
+        (item,) = campaign.ask(BY)
+        campaign.tell(item, pool.classes[int(pool.target[pool.position_of([item])[0]])], by=BY)
+        if count in LOOKS:
+            found = campaign.estimate()
+            say(f"{count:>4} labels:  accuracy {_shown(found)}")
+    if not isinstance(found, Estimate):
+        raise FieldcheckError("the demo's campaign says nothing about one model")
+    return found
+
+
+def _shown(found: Estimate | Comparison) -> str:
+    if not isinstance(found, Estimate):
+        return found.headline()
+    low, value, high = (words.percent(one) for one in (found.interval.low, found.value, found.interval.high))
+    return f"{value} ({low} to {high})"
+
+
+def _tomography(field: DigitsField, out: Path) -> Run:
+    """What a few thousand inferences say about all combinations of three perturbations."""
+    shutil.rmtree(out / "run", ignore_errors=True)
+    subject = tomography.of_recipe(tomography.read_recipe(out / "space.toml"), trust=True)
+    run = tomography.measure(
+        subject, plan=tomography.plans.build("spread"), budget=INFERENCES, surrogate="logistic", folder=out / "run"
     )
-    return Table(
-        "comparison/techniques",
-        f"{rows[0]['repetitions']} campaigns with each technique, {BUDGET} labels each",
-        ("design", "RMSE", "relative to srs", "failing items found", "coverage of 95 % intervals", "intervals trusted"),
-        cells,
-        "RMSE: typical distance of the estimate from the truth. All but srs and ces look at the confidence.",
-    )
+    run.export()
+    return run
 
 
-def _beside_each_other(estimates: list[Estimate]) -> Exhibit:
+def _against(found: Comparison) -> report.Section:
     rows = tuple(
-        IntervalRow(e.design, e.value, e.interval.low, e.interval.high, trusted=e.interval.trusted) for e in estimates
+        IntervalRow(f"{one.first} − {one.second}", one.value, one.interval.low, one.interval.high)
+        for one in found.differences
     )
-    return IntervalChart(
-        "one campaign each/estimates",
-        f"The same pool, {BUDGET} labels, one campaign with each technique",
-        "accuracy",
-        rows,
-        truth=estimates[0].truth,
-        note="One campaign proves little: the comparison below repeats each of them.",
+    chart = IntervalChart(
+        "versus", "Difference of accuracy", "difference", rows, truth=0.0, truth_label="no difference"
     )
+    return report.Section("Is another network better?", (chart,), found.sentence())
 
 
-def _failures(field: DigitsField, estimate: Estimate, seed: int) -> report.ImageStrip:
-    """Failures that the campaign exposed."""
-    pool = field.pool
-    losses = pool.losses()
-    sample = sampling.choose(
-        pool, estimate.design, auxiliary=estimate.auxiliary, budget=BUDGET, seed=seed, losses=losses
+def _broken(run: Run, weak: Weakness) -> report.Section:
+    whole = run.ask("all")
+    text = (
+        f"Averaged over all {words.count(whole.tests)} combinations of three perturbations it is right on "
+        f"{words.percent(whole.robustness)} of the inputs ({words.percent(whole.low)} to {words.percent(whole.high)}). "
+        f"{smallest_of(weak)}"
     )
-    shown = [item for item in sample.to_label().tolist() if losses[item] > 0][:24]
-    pictures = tuple(
-        report.Picture(
-            _png(field.images[item]),
-            f"read as {_class(pool.predictions, item)}, is {_class(pool.target, item)}",
-        )
-        for item in shown
+    figures: tuple[Exhibit, ...] = (tomography_figures.alone(run), *tomography_figures.pairs(run)[:3])
+    return report.Section("Where does it break?", figures, text)
+
+
+def _say_all(field: DigitsField, found: Estimate, versus: Comparison, run: Run, weak: Weakness) -> None:
+    truth = 1.0 - float(np.mean(field.pool.losses()))
+    laboratory = words.percent(field.laboratory_accuracy)
+    say()
+    say_lines(
+        f"How accurate?  {_shown(found)} in the field; {laboratory} in the laboratory; truth {words.percent(truth)}"
     )
-    return report.ImageStrip("one campaign each/failures", "Failures that these labels exposed", pictures)
-
-
-def _png(image: FloatArray) -> bytes:
-    """A grey image, values from 0 (white) to 1 (black), enlarged."""
-    from PIL import Image
-
-    shades, out = np.rint((1.0 - np.clip(image, 0.0, 1.0)) * 255).astype(np.uint8), io.BytesIO()
-    Image.fromarray(np.kron(shades, np.ones((8, 8), dtype=np.uint8))).save(out, "PNG")
-    return out.getvalue()
-
-
-def _class(codes: object, item: int) -> int:
-    return int(codes[item])  # type: ignore[index]
-
-
-def _lead(field: DigitsField, estimate: Estimate) -> list[str]:
-    return [
-        f"A small network reads {words.percent(field.laboratory_accuracy)} of digits correctly in the laboratory. "
-        f"In the field, half of the {estimate.population:,} images are noisy, faded or moved, and none is labelled.",
-    ]
+    say_lines(f"Which one?     {versus.sentence()}")
+    say_lines(f"Where not?     {words.percent(run.ask('all').robustness)} over all perturbations. {smallest_of(weak)}")
+    say()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,12 +14,10 @@ from fieldcheck.accuracy.assessment import metrics
 from fieldcheck.accuracy.assessment.scores import Metrics
 from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.campaign.assignment import may_draw
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange import sheet
 from fieldcheck.cli import campaigns, options
+from fieldcheck.cli.next_step import next_step
 from fieldcheck.cli.show import say, show_estimate, show_json, show_statement, show_table, tell
-from fieldcheck.core import words
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, Matrix, Table
 
@@ -43,6 +40,7 @@ def estimate(
     ] = None,
     new_classes: options.NewClasses = None,
     html: Annotated[Path | None, typer.Option(help="Also write a report to look at.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also how it was made: technique, seed ...")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """What the labels say: the accuracy of the whole pool, or which model is better."""
@@ -56,27 +54,19 @@ def estimate(
         result = result if metric is None else result.as_metric(metric)
         parts, more = _detail(campaign, by=by or (), names=names, level=level)
         change = campaign.view.change(level=level)
-        _tell_further(campaign, storage)
+        step = next_step(campaign, result, storage)
     if as_json:
         show_json({**_as_dict(result, parts, more), **({"change": asdict(change)} if change is not None else {})})
     else:
-        _show(result, parts, more)
+        show_estimate(result, verbose=verbose, next_step=step)
         if change is not None and result.task == "classification":
             say(change.sentence())
+        _show_detail(parts, more)
     if html is not None:
         exhibits: list[Exhibit] = [one for part in parts for one in _exhibits(part)]
         exhibits += more.exhibits() if more is not None else []
         report.write_text(html, report.estimate_page(result, exhibits=exhibits))
         tell(f"report: {html}")
-
-
-def _tell_further(campaign: Campaign, storage: str) -> None:
-    """A sheet that is filled in may want further items."""
-    if sheet.is_sheet(storage) and may_draw(campaign.state):
-        count = campaign.settings.most - len(campaign.state.items)
-        left = words.counted(count, "label of the budget is", "labels of the budget are")
-        command = shlex.join(["fieldcheck", "sample", campaign.view.pool_place, "--out", storage, "--continue"])
-        tell(f"note: {left} not asked for yet: {command}")
 
 
 def _show_comparison(campaign: Campaign, result: Comparison, *, plain: bool, as_json: bool) -> None:
@@ -117,8 +107,7 @@ def _as_dict(result: Estimate, parts: Sequence[Slices], more: Metrics | None) ->
     return found
 
 
-def _show(result: Estimate, parts: Sequence[Slices], more: Metrics | None) -> None:
-    show_estimate(result)
+def _show_detail(parts: Sequence[Slices], more: Metrics | None) -> None:
     for part in parts:
         say()
         show_noted(part.table(), part.notes)

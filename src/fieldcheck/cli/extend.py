@@ -11,8 +11,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.sheet import is_sheet
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_json
-from fieldcheck.core.requirement import look_error
-from fieldcheck.core.words import counted
+from fieldcheck.core import requirement, words
 
 
 def extend(
@@ -36,8 +35,9 @@ def extend(
             extensions = len(settings.earlier)
             show_json({"budget": settings.budget, "extensions": extensions, "to_label": left})
             return
-        say(f"the budget is {counted(settings.most, 'label')} now; {counted(left, 'item')} to label")
-        say(f"`check` decides at {100 * look_error(len(settings.earlier)):.2g} % error, when all of them are there")
+        say(f"the budget is {words.counted(settings.most, 'label')} now; {words.counted(left, 'item')} to label")
+        error = requirement.look_error(len(settings.earlier))
+        say(f"`check` decides at {100 * error:.2g} % error, when all of them are there")
         for line in _what_next(campaign, storage):
             say(line)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fieldcheck import report
-from fieldcheck.campaign.exchange import export
+from fieldcheck.campaign.exchange import export, labels
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_file, show_json
 from fieldcheck.core import words
@@ -30,12 +29,13 @@ def failures(
     options.make_folder(images)
     with campaigns.open_campaign(storage, pool) as campaign:
         found = campaign.failures()
-        text = export.failures_csv(campaign, found)
+        given = labels.records(campaign, [one.item for one in found])
+        text = labels.as_text(given, "csv")
         if out is not None:
             report.write_text(out, text)
         pictures = 0 if images is None else export.copy_pictures(campaign, [one.item for one in found], images)
     if as_json:
-        show_json({"failures": [asdict(one) for one in found], "file": None if out is None else str(out)})
+        show_json({"failures": [one.as_record() for one in given], "file": None if out is None else str(out)})
     elif out is None:
         show_file(text)
     else:

@@ -11,11 +11,11 @@ from rich.markup import escape
 
 from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.cli import options
+from fieldcheck.cli import options, wrong_files
 from fieldcheck.cli.show import console_for_lines, fitted, say, show_json, tell, tell_error
+from fieldcheck.core import words
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.words import counted, on_one_line
 from fieldcheck.sources import description
 
 UNREAD = 2
@@ -31,7 +31,8 @@ def inspect(
     as_json: options.AsJson = False,
 ) -> None:
     """Show how a file is read: its columns by their part, what that allows, and what to do next."""
-    found = sources.read(pool, columns=options.roles_of(columns), encoding=encoding, truth=truth)
+    with wrong_files.expecting(pool, "a pool"):
+        found = sources.read(pool, columns=options.roles_of(columns), encoding=encoding, truth=truth)
     made, question = _made(found, pool, task)
     said = options.reading_words(columns, task, encoding)
     if as_json:
@@ -53,7 +54,7 @@ def _made(found: sources.Reading, file: Path, task: str | None) -> tuple[Pool | 
 
 def _show(found: sources.Reading, made: Pool | None, file: Path, said: list[str]) -> None:
     console = console_for_lines()
-    items = counted(len(made), "item") if made is not None else "not a pool yet"
+    items = words.counted(len(made), "item") if made is not None else "not a pool yet"
     console.print(f"[bold]{escape(str(file))}[/bold]  {escape(f'{items}, {found.table.form}')}")
     lines = description.described(found, made) + (
         [] if made is None else [description.PartLine("allows", allows(made))]
@@ -61,7 +62,9 @@ def _show(found: sources.Reading, made: Pool | None, file: Path, said: list[str]
     width = max((len(one.column) for one in lines if one.detail), default=0)
     for one in lines:
         text = (
-            f"{on_one_line(one.column):<{width}}  {on_one_line(one.detail)}" if one.detail else on_one_line(one.column)
+            f"{words.on_one_line(one.column):<{width}}  {words.on_one_line(one.detail)}"
+            if one.detail
+            else words.on_one_line(one.column)
         )
         console.print(f"  [dim]{one.part:<10}[/dim]  {escape(fitted(console, text, indent=14))}")
     for note in () if made is None else made.notes:

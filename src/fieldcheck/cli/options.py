@@ -14,6 +14,7 @@ import typer
 
 from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.cli import wrong_files
 from fieldcheck.cli.show import tell
 from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
@@ -111,9 +112,15 @@ def load_pool(
     encoding: str | None = None,
 ) -> Pool:
     """The pool behind the options."""
-    return sources.load(
-        path, columns=roles_of(columns), task=task_of(task), shift=tuple(shift or ()), encoding=encoding, truth=truth
-    )
+    with wrong_files.expecting(path, "a pool"):
+        return sources.load(
+            path,
+            columns=roles_of(columns),
+            task=task_of(task),
+            shift=tuple(shift or ()),
+            encoding=encoding,
+            truth=truth,
+        )
 
 
 def pool_options(

@@ -84,13 +84,21 @@ def console_for_lines() -> Console:
     return console(soft_wrap=True)
 
 
-def show_estimate(estimate: Estimate) -> None:
-    """The answer first, then how it was made."""
+def show_estimate(estimate: Estimate, *, verbose: bool = False, next_step: str = "") -> None:
+    """The answer, what speaks against it, what to do next; ``verbose``: how it was made, too."""
     console = console_for_lines()
-    console.print(f"[bold]{escape(fitted(console, estimate.sentence()))}[/bold]")
-    show_facts(console, estimate.facts())
+    first, *rest = estimate.lines()
+    console.print(f"[bold]{escape(first)}[/bold]", *map(escape, rest), sep="\n")
+    if estimate.truth is not None:
+        found = estimate.spoken()
+        inside = "inside" if estimate.truth in estimate.interval else "OUTSIDE"
+        console.print(escape(f"truth {found.scale.shown(found.truth or 0.0)} ({inside} the interval)"))
     for text in estimate.warnings:
-        console.print(f"  [yellow]warning:[/yellow] {escape(fitted(console, text, indent=11))}")
+        console.print(f"[yellow]warning:[/yellow] {escape(fitted(console, text, indent=9))}")
+    if next_step:
+        console.print(f"[bold]Next:[/bold] {escape(next_step)}")
+    if verbose:
+        show_facts(console, estimate.facts())
 
 
 def show_statement(found: Estimate | Comparison) -> None:

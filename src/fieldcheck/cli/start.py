@@ -63,6 +63,16 @@ def start(
         str | None,
         typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
     ] = None,
+    not_worse: Annotated[
+        float | None,
+        typer.Option(metavar="MARGIN", help="With --against: is this model worse by more than this? 0.01: one point."),
+    ] = None,
+    certify: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ACCURACY", help="Label until it is proven that the accuracy is at least this: 0.95; or below it."
+        ),
+    ] = None,
     design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
     budget: Annotated[
@@ -113,6 +123,8 @@ def start(
         trained_on=() if trained_on is None else _ids(trained_on),
         train_share=train_share,
         objective=objective,
+        certify=certify,
+        not_worse=not_worse,
         budget=budget,
         seed=seed,
         auxiliary=auxiliary,

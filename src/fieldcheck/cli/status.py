@@ -12,10 +12,11 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.progress import Progress
 from fieldcheck.cli import campaigns, options
-from fieldcheck.cli.show import console_for_lines, fitted, show_facts, show_json
+from fieldcheck.cli.next_step import next_step
+from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json
 from fieldcheck.core import words
 from fieldcheck.core.errors import LabelError
-from fieldcheck.core.estimate import Estimate
+from fieldcheck.core.estimate import BAR, Estimate
 
 
 def status(
@@ -32,9 +33,15 @@ def status(
             return
         console = console_for_lines()
         console.print(f"[bold]{escape(fitted(console, campaign.settings.title))}[/bold]: {escape(_headline(progress))}")
+        console.print(escape(_bar(progress)))
         show_facts(console, facts_of(campaign, progress))
+        step = next_step(campaign, found if isinstance(found, Estimate) else None, storage)
+        if isinstance(found, Estimate):
+            show_estimate(found, next_step=step)
+            return
         for line in (why if found is None else found.sentence()).splitlines():
             console.print(escape(fitted(console, line)))
+        console.print(f"[bold]Next:[/bold] {escape(step)}")
 
 
 def so_far(campaign: Campaign, *, level: float) -> tuple[Estimate | Comparison | None, str]:
@@ -43,6 +50,13 @@ def so_far(campaign: Campaign, *, level: float) -> tuple[Estimate | Comparison |
         return campaign.estimate(level=level), ""
     except LabelError as error:
         return None, f"no estimate yet: {error.problem}"
+
+
+def _bar(progress: Progress) -> str:
+    """Labels so far, of those that are wanted."""
+    done, wanted = progress.labelled + progress.skipped, progress.budget or progress.drawn
+    filled = round(BAR * min(done / max(wanted, 1), 1.0))
+    return f"{'█' * filled}{'░' * (BAR - filled)} {done:,} of {wanted:,}"
 
 
 def _headline(progress: Progress) -> str:
@@ -66,7 +80,9 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
         ("flagged", f"{progress.flagged:,}" if progress.flagged else ""),
         (
             "disputed",
-            f"{progress.disputed:,}: people do not agree, and one more is to say" if progress.disputed else "",
+            f"{progress.disputed:,}: people disagree; the lead settles them on the desk, or by `next --disputed`"
+            if progress.disputed
+            else "",
         ),
         ("annotators", annotators or "nobody yet"),
         (

@@ -27,12 +27,15 @@ class Draws:
         Without the label of every draw there is no estimate: each is weighed by those before it, or by its group.
     needs_frame
         The estimate predicts the rest of the pool, and has to see what the sample was drawn from.
+    lost_stay
+        A draw whose label will never come is not left out: it counts as a failure, and is named in ``lost``.
     """
 
     columns: ClassVar[tuple[str, ...]] = ()
     prefix_valid: ClassVar[bool] = True
     needs_all: ClassVar[bool] = False
     needs_frame: ClassVar[bool] = False
+    lost_stay: ClassVar[bool] = False
     kinds: ClassVar[dict[str, type[Draws]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -208,6 +211,40 @@ class WaveDraws(Draws):
     def without(self, lost: BoolArray, items: IntArray) -> Self:
         gone = np.concatenate([self.lost, items[lost]])
         return replace(self.part(~lost), lost=gone, lost_wave=np.concatenate([self.lost_wave, self.wave[lost]]))
+
+
+@dataclass(frozen=True, eq=False)
+class BetDraws(Draws):
+    """One at a time without replacement, each with a stake on its label; kinds of like risk change only between waves.
+
+    of_kind, wave
+        One per draw, counted from 0: what the item was taken for, and when that was settled.
+    risk, size, count
+        One array per wave, one value per kind: believed chance to fail, what the chance to be drawn is proportional
+        to, and items left before the wave.
+    sizes
+        One per wave: items drawn.
+    threshold
+        The accuracy that is to be certified.
+    lost
+        Which draws cannot be labelled, counted from 0: they count against either claim.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("of_kind", "wave")
+    lost_stay: ClassVar[bool] = True
+
+    of_kind: IntArray
+    wave: IntArray
+    risk: tuple[FloatArray, ...]
+    size: tuple[FloatArray, ...]
+    count: tuple[FloatArray, ...]
+    sizes: tuple[int, ...]
+    threshold: float
+    lost: IntArray = field(default_factory=_no_items)
+
+    def without(self, lost: BoolArray, items: IntArray) -> Self:
+        """All draws stay in their order."""
+        return replace(self, lost=np.flatnonzero(lost))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,18 @@ from fieldcheck.core.measures.base import SCALES, ResultScale
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.core.words import counted
 
+SPOKEN = {"1-mse": "rmse", "1-mae": "mae"}
+"""Scales of the papers, and what people speak of."""
+
+
+UNREAD = 0.0005
+"""An estimate that leaves [0, 1] by less than can be read is not worth a word."""
+
+
+BAR = 40
+"""Letters of the bar of an interval."""
+
+
 AUDIT = "exactly unbiased if the number of labels was fixed beforehand and none was skipped; slightly less precise"
 """When labels decide where to stop, or which of them are missing, nothing is exactly unbiased."""
 
@@ -105,16 +117,69 @@ class Estimate:
         """How the metric is made of a mean loss, and written."""
         return SCALES[self.metric]
 
+    def spoken(self) -> Estimate:
+        """On the scale that people speak of: an error has the unit of the target."""
+        return self.as_metric(SPOKEN[self.metric]) if self.metric in SPOKEN else self
+
+    @property
+    def cut(self) -> str:
+        """That the value was cut, in words; empty where it was not."""
+        if abs(self.shown - self.value) < UNREAD:
+            return ""
+        return f"{self.scale.shown(self.value)} by its weights, cut to what is possible"
+
     def sentence(self) -> str:
         """The answer in words."""
-        bounds = f"{self.interval.level:.0%} interval {self._between(self.interval)}"
+        if self.metric in SPOKEN:
+            return self.spoken().sentence()
+        bounds = f"{100 * self.interval.level:.4g} % interval {self._between(self.interval)}"
         if not self.interval.trusted:
             bounds += ", which cannot be trusted here"
-        what = f"{self.metric.capitalize()} on this pool of {counted(self.population, 'item')}"
+        cut = f"; {self.cut}" if self.cut else ""
         return (
-            f"{what} is estimated at {self.scale.shown(self.value)} "
-            f"({bounds}), from {counted(self.labels, 'label')} that exposed {counted(self.failures, 'failure')}."
+            f"{self.name} on this pool of {counted(self.population, 'item')} is estimated at "
+            f"{self.scale.shown(self.shown)} ({bounds}{cut}), from {counted(self.labels, 'label')} that exposed "
+            f"{counted(self.failures, 'failure')}."
         )
+
+    @property
+    def name(self) -> str:
+        """Of what was estimated, at the head of a line."""
+        return self.metric.capitalize() if self.scale.share else self.metric.upper()
+
+    def lines(self) -> list[str]:
+        """The answer as a terminal shows it: value and interval, the interval as a bar, the second interval."""
+        found = self.spoken()
+        head = f"{found.name}  "
+        left, shown = " " * len(head), found.scale.shown
+        kind = ", protected" if found.interval is found.protected else ""
+        trust = "" if found.interval.trusted else ", which cannot be trusted here"
+        bounds = f"{100 * found.interval.level:.4g} % interval {found._dash(found.interval)}{kind}{trust}"
+        what = f"{shown(found.shown)}   {bounds}"
+        basis = f"{counted(self.labels, 'label')}, {counted(self.failures, 'failure')}, pool of {self.population:,}"
+        rows = [f"{head}{what}    {basis}", f"{left}{found._bar()}"]
+        if found.beside is not None:
+            beside = "protected" if found.beside is found.protected else "if the risk model is right"
+            rows.append(f"{left}{beside}: {found._dash(found.beside)}")
+        return [*rows, *([f"{left}{found.cut}"] if found.cut else [])]
+
+    def _dash(self, interval: Interval) -> str:
+        return f"{self.scale.shown(interval.low)} – {self.scale.shown(interval.high)}"
+
+    def _bar(self) -> str:
+        """The interval on an axis whose ends are round numbers."""
+        low, high = round_ends(self.interval.low, self.interval.high)
+        if self.scale.share:
+            low, high = max(low, 0.0), min(high, 1.0)
+        at = [
+            round((min(max(one, low), high) - low) / ((high - low) or 1.0) * (BAR - 1))
+            for one in (self.interval.low, self.shown, self.interval.high)
+        ]
+        cells = ["·"] * BAR
+        cells[at[0] : at[2] + 1] = "─" * (at[2] + 1 - at[0])
+        cells[at[0]], cells[at[2]] = "├", "┤"
+        cells[at[1]] = "●"
+        return f"{self.scale.round(low)} {''.join(cells)} {self.scale.round(high)}"
 
     def _between(self, interval: Interval) -> str:
         return f"{self.scale.shown(interval.low)} to {self.scale.shown(interval.high)}"
@@ -184,3 +249,10 @@ class Estimate:
             "versions": dict(self.versions),
             "sentence": self.sentence(),
         }
+
+
+def round_ends(low: float, high: float) -> tuple[float, float]:
+    """Round numbers around an interval, about five steps apart."""
+    step = 10.0 ** math.floor(math.log10(max(high - low, 1e-9)))
+    step = next(step * one for one in (0.2, 0.5, 1.0, 2.0, 5.0) if (high - low) / (step * one) <= 5)
+    return math.floor(low / step) * step, math.ceil(high / step) * step

@@ -47,8 +47,8 @@ class Answer:
         Inferences that fell into the region.
     robustness, low, high, level
         Mean over the region, plain or weighted by the profile, and its interval.
-    base
-        Robustness without any perturbation; the drop is the difference.
+    base, base_inputs
+        Robustness without any perturbation, and on how many inputs that was measured; the drop is the difference.
     audit, audit_error
         The same from the rows in the region alone, corrected for how they were drawn: right on average whatever the
         surrogate believes, but noisier. nan where the plan was not random or too few rows fell into the region.
@@ -77,6 +77,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     not_applicable: int = 0
     left: float = 1.0
+    base_inputs: int = 0
     recall: float = math.nan
     precision: float = math.nan
 

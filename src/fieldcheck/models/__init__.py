@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fieldcheck.models.callable import CallableModel
+from fieldcheck.models.decoders import registry as known_decoders
 from fieldcheck.models.keras import KerasModel
 from fieldcheck.models.onnx import OnnxModel, onnx_session
 from fieldcheck.models.open import open_model, registry
@@ -31,6 +32,7 @@ __all__ = [
     "Steps",
     "TorchModel",
     "TransformersModel",
+    "known_decoders",
     "named_object",
     "onnx_session",
     "open_model",

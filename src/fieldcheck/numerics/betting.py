@@ -361,6 +361,8 @@ class Bets:
                 wealth = wealth.after(before, kind, (float(claim == "at least") if loss is None else loss))
             kept = np.flatnonzero(~wealth.refuted(now, error=error))
             at = int(kept[-1] if claim == "at least" else kept[0])
+            if len(totals) > high - low:  # every number there is
+                break
             low, high = float(totals[max(at - 1, 0)]), float(totals[min(at + 1, len(totals) - 1)])
         return float(totals[at])
 

@@ -56,6 +56,7 @@ def campaign_page(
     level: float = 0.95,
     by: Sequence[str] | None = None,
     requirement: Requirement | None = None,
+    more: Sequence[Section] = (),
 ) -> str:
     """The report of a campaign, at any moment of it.
 
@@ -63,6 +64,8 @@ def campaign_page(
         Columns to cut the pool by; None: by prediction, where there are few classes.
     requirement
         A requirement to hold the campaign against, as ``check`` does.
+    more
+        Further sections, before the one that says how to check it.
     """
     progress = campaign.progress()
     try:
@@ -76,7 +79,7 @@ def campaign_page(
     return page(
         campaign.settings.title,
         answer=_answer(shown, decision, progress),
-        lead=[_where_it_stands(progress, decision)],
+        lead=[_where_it_stands(progress, decision), *_changed(campaign, level)],
         warnings=(*warnings_of(estimate), *_shown(campaign)),
         sections=[
             _promises(shown),
@@ -85,6 +88,7 @@ def campaign_page(
             *_parts(campaign, by, level=level),
             *_unanswered(campaign, level=level),
             *_people(progress),
+            *more,
             _again(campaign, estimate),
         ],
         facts=facts_of(shown) | _origin(campaign),
@@ -102,6 +106,11 @@ def _comparison_page(campaign: Campaign, found: Comparison, progress: Progress) 
         facts=dict(found.facts()) | _origin(campaign),
         version=found.versions.get("fieldcheck", ""),
     )
+
+
+def _changed(campaign: Campaign, level: float) -> tuple[str, ...]:
+    change = campaign.view.change(level=level) if campaign.settings.task == "classification" else None
+    return () if change is None else (change.sentence(),)
 
 
 def _shown(campaign: Campaign) -> tuple[str, ...]:
@@ -122,6 +131,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
     return page(
         campaign.settings.title,
         lead=[f"There is no estimate yet: {error.problem}.", _where_it_stands(progress, None)],
+        warnings=_shown(campaign),
         sections=[*_failures(campaign), *_people(progress)],
         facts=_origin(campaign),
         version=campaign.settings.versions.get("fieldcheck", ""),
@@ -414,7 +424,7 @@ def _people(progress: Progress) -> Iterator[Section]:
     )
     if progress.disputed:
         waiting = words.counted(progress.disputed, "item waits", "items wait")
-        text += f" {waiting} for one more label, because people do not agree."
+        text += f" {waiting} for the lead to settle, because people disagree."
     yield Section("Who labelled", (Table("people", "Labels by person", ("name", "labels"), rows),), text)
 
 

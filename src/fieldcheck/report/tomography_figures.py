@@ -6,8 +6,10 @@ from itertools import combinations
 
 import numpy as np
 
-from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow, Line, LineChart, Matrix, Table
+from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.exhibit import Exhibit, Line, LineChart, Matrix, Table
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.answers import independence as apart
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import Weakness
 from fieldcheck.tomography.plans import Spread
@@ -24,7 +26,7 @@ LEGEND = ((1.0, "always right"), (0.0, "right half the time"), (-1.0, "never rig
 
 def exhibits(run: Run, found: Weakness) -> list[Exhibit]:
     """Figures and tables, by the part of their name before "/"."""
-    return [alone(run), orders(run), *pairs(run), *tables(found)]
+    return [alone(run), orders(run), *pairs(run), *tables(found), *pairs_apart(run)]
 
 
 def alone(run: Run) -> LineChart:
@@ -39,23 +41,22 @@ def alone(run: Run) -> LineChart:
     return LineChart("one_at_a_time/severity", "Each perturbation alone", "severity", "robustness", tuple(lines))
 
 
-def orders(run: Run) -> IntervalChart:
+def orders(run: Run) -> Table:
     """How robustness is spread over the tests of each order: from the weakest tenth to the strongest."""
     tests = np.arange(run.space.size, dtype=np.int64)
     if run.space.size > 10 * SAMPLE:
         tests = Spread().rows(run.space, 2, budget=SAMPLE, seed=0).tests
+    tests = run.applicable(tests)
     of = run.space.orders(tests)
     means, _ = run.fitted.predict(tests)
-    rows = [_spread(f"order {order}", means[of == order]) for order in np.unique(of).tolist()]
-    note = "The point is the median test of the order; the line goes from the weakest tenth to the strongest tenth."
-    return IntervalChart(
-        "by_order/spread", "Robustness by number of perturbations", "robustness", tuple(rows), note=note
-    )
+    rows = [(order, *_spread(means[of == order])) for order in np.unique(of).tolist()]
+    columns = ("order", "one test in ten is below", "median test", "one test in ten is above")
+    note = "How much the tests of an order differ from each other; these are no bounds of an estimate."
+    return Table("by_order/spread", "Robustness by number of perturbations", columns, tuple(rows), note=note)
 
 
-def _spread(label: str, means: FloatArray) -> IntervalRow:
-    middle, low, high = (float(np.quantile(means, share)) for share in (0.5, 0.1, 0.9))
-    return IntervalRow(label, middle, low, high)
+def _spread(means: FloatArray) -> tuple[float, ...]:
+    return tuple(float(np.quantile(means, share)) for share in (0.1, 0.5, 0.9))
 
 
 def pairs(run: Run) -> list[Matrix]:
@@ -78,6 +79,36 @@ def _pair(run: Run, first: int, second: int) -> Matrix:
         texts=tuple(tuple(f"{100 * value:.0f}" for value in row) for row in means),
         legend=LEGEND,
     )
+
+
+def independence(found: tuple[apart.PairVerdict, ...]) -> Table:
+    """Which perturbations act apart."""
+    rows = tuple(
+        (
+            f"{one.first}, {one.second}",
+            one.resampled.cells,
+            one.published.p_value,
+            one.resampled.p_value,
+            "independent" if one.independent else "dependent",
+        )
+        for one in found
+    )
+    columns = ("pair", "tests", "p, published chi-square", "p, resampled", "verdict")
+    return Table(
+        "where_to_look_first/independence",
+        "Do two perturbations act apart?",
+        columns,
+        rows,
+        note="The verdict goes by the resampled test, 5 % over all pairs; the published one rejects too often.",
+    )
+
+
+def pairs_apart(run: Run) -> list[Table]:
+    """The same of a run; nothing where no two were measured alone and together."""
+    try:
+        return [independence(apart.independence(run.space, run.outcomes, seed=run.seed))]
+    except SpaceError:
+        return []
 
 
 def tables(found: Weakness) -> list[Table]:

@@ -80,6 +80,22 @@ def from_percent(column: Column) -> Column | None:
     return _numbers(pc.replace_substring_regex(column, r"\s*%$", ""), comma=".") / 100
 
 
+LISTED = r"^\[[-+0-9.eE,\s]+\]$"
+
+
+def matrix_of(column: Column) -> Any:
+    """Text such as ``[0.1, 0.9]`` as one row of numbers each; None where it is something else."""
+    if not is_text(column) or not len(column) or column.null_count or not _all(column, LISTED):
+        return None
+    rows = [np.array(cell[1:-1].replace(",", " ").split(), dtype=object) for cell in column.to_pylist()]
+    if len({len(row) for row in rows}) > 1:
+        return None
+    try:
+        return np.array(rows).astype(np.float64)
+    except ValueError:
+        return None
+
+
 def _all(column: Any, pattern: str) -> bool:
     import pyarrow.compute as pc
 

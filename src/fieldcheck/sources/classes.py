@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core import label
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.label import PLAIN, RIGHT, WRONG
 from fieldcheck.core.pool.column import DECIMAL_COMMA, Column, is_text, missing, not_numbers, value_at, whole
 from fieldcheck.core.pool.origin import Origin, shown
 from fieldcheck.core.types import BoolArray, Task
@@ -171,12 +171,12 @@ def is_outcome(column: Column, *, named: bool, prediction: Column | None = None)
         classes.
     """
     words = _words(column)
-    if not words or not words <= RIGHT | WRONG:
+    if not words or not words <= label.RIGHT | label.WRONG:
         return False
     if named or prediction is None:
         return True
     predicted = _words(prediction)
-    return not words <= PLAIN and not (predicted and predicted <= RIGHT | WRONG)
+    return not words <= label.PLAIN and not (predicted and predicted <= label.RIGHT | label.WRONG)
 
 
 def _words(column: Column) -> frozenset[str]:
@@ -186,7 +186,7 @@ def _words(column: Column) -> frozenset[str]:
 
     array = pa.array(column) if isinstance(column, np.ndarray) else column
     distinct = pc.unique(array.filter(pa.array(~missing(column))))
-    if len(distinct) > len(RIGHT | WRONG):
+    if len(distinct) > len(label.RIGHT | label.WRONG):
         return frozenset()
     return frozenset(_word(value) for value in distinct.to_pylist())
 
@@ -203,7 +203,7 @@ def failures(column: Column) -> BoolArray:
     import pyarrow.compute as pc
 
     array = pa.chunked_array([pa.array(column)]) if isinstance(column, np.ndarray) else column
-    wrong = [value for value in pc.unique(array).to_pylist() if value is not None and _word(value) in WRONG]
+    wrong = [value for value in pc.unique(array).to_pylist() if value is not None and _word(value) in label.WRONG]
     return np.asarray(pc.is_in(array, value_set=pa.array(wrong, array.type)).to_numpy())
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fieldcheck.core import words
 from fieldcheck.core.pool.column import numbers
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.words import counted, short
 from fieldcheck.sources.confidence import LOGIT, PERCENT, SHARE
 from fieldcheck.sources.reading import Reading, as_confidence
 
@@ -59,21 +59,21 @@ def _prediction(found: Reading, pool: Pool | None) -> tuple[str, str]:
     if pool is None or pool.predictions is None:
         return column, ""
     if pool.task == "regression":
-        low, high = (short(float(value)) for value in (pool.predictions.min(), pool.predictions.max()))
+        low, high = (words.short(float(value)) for value in (pool.predictions.min(), pool.predictions.max()))
         return column, f"numbers, {low} … {high}"
     said = [pool.classes[code] for code in np.unique(pool.predictions)]
-    return column, f"{counted(len(said), 'class', 'classes')}: {listed(said)}"
+    return column, f"{words.counted(len(said), 'class', 'classes')}: {listed(said)}"
 
 
 def _confidence(found: Reading, pool: Pool | None) -> tuple[str, str]:
     name = found.chosen.get("confidence")
     if name is None and found.likely:
         held = listed(list(found.likely))
-        return held, f"probabilities of {counted(len(pool.classes), 'class', 'classes')}" if pool else ""
+        return held, f"probabilities of {words.counted(len(pool.classes), 'class', 'classes')}" if pool else ""
     if name is None:
         return "none", NO_SIGNAL if pool is None or pool.task == "classification" else ""
     values = numbers(as_confidence(found.table.columns[name]), name, origin=found.origin)
-    spread = f"{short(float(np.nanmin(values)))} … {short(float(np.nanmax(values)))}"
+    spread = f"{words.short(float(np.nanmin(values)))} … {words.short(float(np.nanmax(values)))}"
     return name, spread + (_scale(pool.origin.scale) if pool else "")
 
 

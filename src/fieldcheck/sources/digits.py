@@ -30,6 +30,8 @@ class DigitsField:
         The same items, as read by a second network that was trained on disturbed images too.
     laboratory_accuracy
         On images like those it was trained on: what one would report without looking at the field.
+    network, fresh, truths
+        The network, images as it was trained on but has not seen, and what they show.
     """
 
     pool: Pool
@@ -37,6 +39,9 @@ class DigitsField:
     images: FloatArray
     challenger: Pool
     laboratory_accuracy: float
+    network: MLPClassifier
+    fresh: FloatArray
+    truths: IntArray
 
 
 def digits_field(seed: int = 0) -> DigitsField:
@@ -70,6 +75,9 @@ def digits_field(seed: int = 0) -> DigitsField:
         images=seen,
         challenger=as_pool(rival, "challenger"),
         laboratory_accuracy=float(np.mean(network.predict(images[check].reshape(-1, 64)) == labels[check])),
+        network=network,
+        fresh=images[order[600:]],
+        truths=labels[order[600:]],
     )
 
 

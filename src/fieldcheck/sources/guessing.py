@@ -87,7 +87,9 @@ def names_confidence(name: str) -> int:
     best = words & {"max", "top", "top1", "pmax", "maxprob"} or words & PREDICTED
     if words & LIKELIHOOD:
         return 3 if best else 2
-    return (2 if best else 1) if words & SCORE else 0
+    if words & SCORE and words <= SCORE | PREDICTED | MACHINE | ANSWER | {"max", "top", "top1", "1", "y"}:
+        return 2 if best else 1
+    return 0  # a score of something else: of a credit, a judge, a sentiment
 
 
 def names_truth(name: str) -> bool:

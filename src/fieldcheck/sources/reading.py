@@ -14,13 +14,14 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources import guessing
-from fieldcheck.sources.cells import from_percent
+from fieldcheck.sources.cells import from_percent, matrix_of
 from fieldcheck.sources.classes import is_outcome
 from fieldcheck.sources.confidence import as_shares, fits
 from fieldcheck.sources.pools.arrays import from_roles
 from fieldcheck.sources.roles import (
     NONE,
     RECOGNISED,
+    ROWS,
     ColumnMap,
     Roles,
     given_columns,
@@ -70,7 +71,7 @@ class Reading:
         return [name for name in self.table.columns if name not in used and not self._is_row_number(name)]
 
     def _is_row_number(self, name: str) -> bool:
-        return name == self.table.rows and name.strip().lower() in ("", "unnamed: 0", "index")
+        return name == self.table.rows and name.strip().lower() in ROWS
 
     def columns(self, scale: str) -> dict[str, str]:
         """What to say to have it read in the same way again, whatever later versions would guess."""
@@ -142,7 +143,31 @@ class Reading:
         self._check_prediction()
         given = self.roles()
         pool = from_roles(given, name=name, task=task, origin=self.origin, notes=(*self.notes, *self._said()))
-        return replace(pool, origin=replace(pool.origin, settings=self.columns(pool.origin.scale)))
+        origin = replace(pool.origin, settings=self.columns(pool.origin.scale))
+        return replace(pool, origin=origin, notes=(*pool.notes, *self._odd(pool, task), *self._several()))
+
+    def _odd(self, pool: Pool, task: Task | None) -> tuple[str, ...]:
+        """Whole numbers that are many for classes may be amounts."""
+        name = self.chosen.get("prediction")
+        numeric = name is not None and guessing.is_numbers(self.table.columns[name])
+        if task is not None or pool.task == "regression" or not numeric or len(pool.classes) <= max(20, len(pool) // 5):
+            return ()
+        return (f"'{name}' holds {len(pool.classes):,} different whole numbers, taken as classes: --task regression?",)
+
+    def _several(self) -> tuple[str, ...]:
+        """Classes that are put together of others may be several labels of one item."""
+        name = self.chosen.get("prediction")
+        column = None if name is None else self.table.columns[name]
+        if column is None or not is_text(column):
+            return ()
+        classes = guessing.distinct(column)
+        joined = [one for one in classes if "|" in one or ";" in one]
+        parts = {part.strip() for one in joined for part in one.replace(";", "|").split("|")}
+        if len(joined) < 2 or len(parts) >= len(joined):
+            return ()
+        return (
+            f"'{name}' may hold several labels at once ('{joined[0]}'): each such value is a class of its own here",
+        )
 
     def _said(self) -> tuple[str, ...]:
         """What happened to the probabilities."""
@@ -198,7 +223,19 @@ def read_table(table: RawTable, given: ColumnMap, *, truth: str | None) -> Readi
     """Which column plays which part."""
     if table.columns or table.matrices:
         check_lengths({**table.columns, **table.matrices}, table.origin)
+    table = _with_lists(table)
     return _Decision(table, given, truth).reading()
+
+
+def _with_lists(table: RawTable) -> RawTable:
+    """Lists of numbers that were written as text, as pandas does it: probabilities of all classes in a cell."""
+    found = {
+        name: matrix
+        for name, column in table.columns.items()
+        if guessing.names_confidence(name) > 1 and (matrix := matrix_of(column)) is not None
+    }
+    columns = {name: column for name, column in table.columns.items() if name not in found}
+    return replace(table, columns=columns, matrices={**table.matrices, **found}) if found else table
 
 
 class _Decision:

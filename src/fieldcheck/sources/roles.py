@@ -19,8 +19,18 @@ NONE = "none"
 
 
 RECOGNISED: dict[str, tuple[str, ...]] = {
-    "id": ("id", "row id", "row_id", "rowid", "item", "item_id", "filename", "file_name", "file", "path", "index"),
-    "prediction": ("prediction", "predictions", "pred", "y_pred", "sut", "predicted", "pred_class", "output"),
+    "id": ("id", "row id", "row_id", "rowid", "item", "item_id", "filename", "file_name", "file", "path"),
+    "prediction": (
+        "prediction",
+        "predictions",
+        "pred",
+        "y_pred",
+        "sut",
+        "predicted",
+        "pred_class",
+        "output",
+        "outputs",
+    ),
     "confidence": ("confidence", "conf", "max_prob", "y_pred_proba", "y_proba", "y_prob", "probability"),
     "target": (
         "target",
@@ -37,6 +47,10 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
     "probabilities": ("pred_probs", "y_proba", "y_pred_proba", "probabilities", "probs", "proba"),
 }
 """By role, in order of preference, in small letters."""
+
+
+ROWS = ("", "unnamed: 0", "index")
+"""Names of columns that only number or name the rows: what pandas and R write beside the table."""
 
 
 SURE = re.compile(r"(?:y_pred_proba|pred_probs?|y_proba|y_prob|probability|probabilities|probs|proba|prob)_(.+)", re.I)

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from fieldcheck.accuracy.auxiliary.base import Auxiliary, FittedAuxiliary, Trace
+from fieldcheck.accuracy.auxiliary import base as auxiliary
 from fieldcheck.core.rng import stream
 from fieldcheck.testing.require import check_described, check_refused, made_of, require
 from fieldcheck.testing.traces import lean, part, trace
@@ -14,7 +14,7 @@ from fieldcheck.testing.traces import lean, part, trace
 ITEMS = 60
 
 
-def check_auxiliary(variable: Auxiliary | type[Auxiliary], *, rounding: float = 1e-11) -> None:
+def check_auxiliary(variable: auxiliary.Auxiliary | type[auxiliary.Auxiliary], *, rounding: float = 1e-11) -> None:
     """Raise AssertionError unless the variable keeps its contract on a small classification and a small regression.
 
     One finite value per item, zero or more in the end and in the same order; the same for every split into batches;
@@ -23,7 +23,7 @@ def check_auxiliary(variable: Auxiliary | type[Auxiliary], *, rounding: float = 
     rounding
         By how much values may depend on the batch, relative to the largest.
     """
-    made: Auxiliary = made_of(variable)
+    made: auxiliary.Auxiliary = made_of(variable)
     _check_words(made)
     if "classification" in made.tasks:
         reference = trace(stream(0, "testing", "reference"), 150, labels=True)
@@ -33,23 +33,23 @@ def check_auxiliary(variable: Auxiliary | type[Auxiliary], *, rounding: float = 
         _check(made, reference, _numeric(trace(stream(1, "testing", "pool"), ITEMS, shift=0.5)), rounding)
 
 
-def _check_words(made: Auxiliary) -> None:
-    check_described(made, Auxiliary, "title", "paper", "tasks")
-    parts = {one.name for one in fields(Trace)} - {"task"}
+def _check_words(made: auxiliary.Auxiliary) -> None:
+    check_described(made, auxiliary.Auxiliary, "title", "paper", "tasks")
+    parts = {one.name for one in fields(auxiliary.Trace)} - {"task"}
     require(made.tasks <= {"classification", "regression"}, f"{made.name}: tasks {sorted(made.tasks)}")
     require(made.needs | made.needs_reference <= parts, f"{made.name} needs what no trace has")
 
 
-def _numeric(whole: Trace) -> Trace:
+def _numeric(whole: auxiliary.Trace) -> auxiliary.Trace:
     """The same items with numbers as predictions."""
     values = np.linspace(0, 1, len(whole))
-    return Trace("regression", values, activations=whole.activations, inputs=whole.inputs)
+    return auxiliary.Trace("regression", values, activations=whole.activations, inputs=whole.inputs)
 
 
-def _check(made: Auxiliary, reference: Trace, pool: Trace, rounding: float) -> None:
+def _check(made: auxiliary.Auxiliary, reference: auxiliary.Trace, pool: auxiliary.Trace, rounding: float) -> None:
     given = reference if made.needs_reference else None
     fitted = made.fit(given, seed=4)
-    require(isinstance(fitted, FittedAuxiliary), f"{made.name}: fit gives no FittedAuxiliary")
+    require(isinstance(fitted, auxiliary.FittedAuxiliary), f"{made.name}: fit gives no FittedAuxiliary")
     values = fitted.values(pool)
     _check_values(made, fitted, pool)
     _check_batches(made, fitted, pool, rounding)
@@ -58,7 +58,7 @@ def _check(made: Auxiliary, reference: Trace, pool: Trace, rounding: float) -> N
     _check_parts(made, reference, pool)
 
 
-def _check_values(made: Auxiliary, fitted: FittedAuxiliary, pool: Trace) -> None:
+def _check_values(made: auxiliary.Auxiliary, fitted: auxiliary.FittedAuxiliary, pool: auxiliary.Trace) -> None:
     values = fitted.values(pool)
     require(values.shape == (len(pool),) and values.dtype == np.float64, f"{made.name}: one float per item, please")
     require(np.isfinite(values).all(), f"{made.name}: a value is not finite")
@@ -72,7 +72,9 @@ def _check_values(made: Auxiliary, fitted: FittedAuxiliary, pool: Trace) -> None
     require(len(np.unique(values)) > 1, f"{made.name}: every item has the same value")
 
 
-def _check_batches(made: Auxiliary, fitted: FittedAuxiliary, pool: Trace, rounding: float) -> None:
+def _check_batches(
+    made: auxiliary.Auxiliary, fitted: auxiliary.FittedAuxiliary, pool: auxiliary.Trace, rounding: float
+) -> None:
     whole = fitted.values(pool)
     for size in (1, 7, ITEMS - 1):
         chunks = [np.arange(at, min(at + size, ITEMS)) for at in range(0, ITEMS, size)]
@@ -82,7 +84,7 @@ def _check_batches(made: Auxiliary, fitted: FittedAuxiliary, pool: Trace, roundi
     require(fitted.values(part(pool, np.arange(0))).shape == (0,), f"{made.name}: an empty batch has no value")
 
 
-def _check_parts(made: Auxiliary, reference: Trace, pool: Trace) -> None:
+def _check_parts(made: auxiliary.Auxiliary, reference: auxiliary.Trace, pool: auxiliary.Trace) -> None:
     whole = made.fit(reference if made.needs_reference else None, seed=4).values(pool)
     fitted = made.fit(lean(reference, made.needs_reference) if made.needs_reference else None, seed=4)
     found = fitted.values(lean(pool, made.needs))

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from fieldcheck.campaign.exchange.base import Fault, LabelFormat, LabelLine, ToLabel
+from fieldcheck.campaign.exchange import base as exchange
 from fieldcheck.campaign.items import Content
-from fieldcheck.campaign.stores.base import Bookmark, Event, Store
+from fieldcheck.campaign.stores import base as stores
 from fieldcheck.core.errors import FieldcheckError, StaleError
 from fieldcheck.testing.require import check_described, check_refused, made_of, require
 
@@ -18,7 +18,7 @@ HARD = ("grün", "'; DROP TABLE events; --", "日本語 🙂", "%s :key $1", 'a"
 """Texts that go wrong where a text is taken for something else."""
 
 
-def check_store(kind: type[Store], new_place: Callable[[], str]) -> None:
+def check_store(kind: type[stores.Store], new_place: Callable[[], str]) -> None:
     """Raise AssertionError unless events come back numbered, once, in order, and also after it is opened again.
 
     new_place
@@ -28,13 +28,13 @@ def check_store(kind: type[Store], new_place: Callable[[], str]) -> None:
     require(kind.name and kind.__doc__, f"{kind!r} has no name or no docstring")
     check_refused(lambda: kind(new_place()), f"{kind.name} opens what is not there")
     with contextlib.closing(kind(place, create=True)) as store:
-        require(isinstance(store, Store), f"{kind.name} lacks a part of Store")
+        require(isinstance(store, stores.Store), f"{kind.name} lacks a part of Store")
         _check_appends(store)
         kept = store.read()
-        store.keep(Bookmark(len(kept), "zwölf"))
+        store.keep(stores.Bookmark(len(kept), "zwölf"))
         with contextlib.closing(kind(place)) as other:
             require(other.read() == kept, f"{kind.name}: another opener reads something else")
-            require(other.bookmark() == Bookmark(len(kept), "zwölf"), f"{kind.name}: the bookmark is lost")
+            require(other.bookmark() == stores.Bookmark(len(kept), "zwölf"), f"{kind.name}: the bookmark is lost")
     with (
         contextlib.closing(kind(place, create=True)) as again,
         contextlib.closing(kind(new_place(), create=True)) as elsewhere,
@@ -43,37 +43,39 @@ def check_store(kind: type[Store], new_place: Callable[[], str]) -> None:
         require(elsewhere.read() == [], f"{kind.name}: two places hold one campaign")
 
 
-def _check_appends(store: Store) -> None:
-    given = [Event("labelled", f"k{at}", text, text, 1_700_000_000.25, {text: text}) for at, text in enumerate(HARD)]
+def _check_appends(store: stores.Store) -> None:
+    given = [
+        stores.Event("labelled", f"k{at}", text, text, 1_700_000_000.25, {text: text}) for at, text in enumerate(HARD)
+    ]
     stored = store.append(given, seen=0)
     require(stored == [replace(one, number=at) for at, one in enumerate(given, 1)], f"{store.name}: events change")
     require(store.read() == stored and store.read(2) == stored[2:], f"{store.name}: not all that was stored is read")
     require(store.append(given[::-1], seen=0) == stored[::-1], f"{store.name}: a key is stored twice")
     require(store.find("k1") == stored[1] == store.find(2), f"{store.name}: an event is not found")
     require(store.find("none") is None, f"{store.name} finds an event that is not there")
-    new = Event("skipped", "new")
+    new = stores.Event("skipped", "new")
     try:
         store.append([new], seen=1)
     except StaleError:
         pass
     else:
         raise AssertionError(f"{store.name} stores what was decided without its newest events")
-    unwritten = [new, Event("labelled", "odd", data={"x": float("nan")})]
+    unwritten = [new, stores.Event("labelled", "odd", data={"x": float("nan")})]
     check_refused(lambda: store.append(unwritten, seen=len(stored)), f"{store.name} stores what is not JSON")
     require(store.read() == stored, f"{store.name} stores a part of what it refuses")
 
 
-def check_exchange(kind: type[LabelFormat], example: str, labels: Mapping[str, str]) -> None:
+def check_exchange(kind: type[exchange.LabelFormat], example: str, labels: Mapping[str, str]) -> None:
     """Raise AssertionError unless the items that are written come back, the example says its labels, and rubbish is
     refused or named line by line.
 
     example, labels
         A file that was filled in, and what it says of items that have a label.
     """
-    made: LabelFormat = made_of(kind)
-    check_described(made, LabelFormat, "suffixes")
+    made: exchange.LabelFormat = made_of(kind)
+    check_described(made, exchange.LabelFormat, "suffixes")
     require(all(one[:1] in ("", ".") and one == one.lower() for one in made.suffixes), f"{made.name}: {made.suffixes}")
-    items = [ToLabel(f"é,{at}", Content("text", f"é,{at}", text=text)) for at, text in enumerate(HARD)]
+    items = [exchange.ToLabel(f"é,{at}", Content("text", f"é,{at}", text=text)) for at, text in enumerate(HARD)]
     written = made.write(items, by="Ann", base="")
     require(made.recognises(written.lstrip()), f"{made.name} does not recognise what it wrote")
     said = _lines(made, written)
@@ -84,11 +86,13 @@ def check_exchange(kind: type[LabelFormat], example: str, labels: Mapping[str, s
     require(found == dict(labels), f"{made.name} reads {found}")
     with contextlib.suppress(FieldcheckError):
         for line in made.read(io.StringIO("\0\udcff [{;,\n" * 20), Path("rubbish")):
-            require(isinstance(line, Fault) or not line.text, f"{made.name} finds a label in what is no such file")
+            require(
+                isinstance(line, exchange.Fault) or not line.text, f"{made.name} finds a label in what is no such file"
+            )
 
 
-def _lines(made: LabelFormat, text: str) -> list[LabelLine]:
+def _lines(made: exchange.LabelFormat, text: str) -> list[exchange.LabelLine]:
     found = list(made.read(io.StringIO(text), Path("labels")))
-    faults = [str(one) for one in found if isinstance(one, Fault)]
+    faults = [str(one) for one in found if isinstance(one, exchange.Fault)]
     require(not faults, f"{made.name}: {faults[:1]}")
-    return [one for one in found if isinstance(one, LabelLine)]
+    return [one for one in found if isinstance(one, exchange.LabelLine)]

@@ -17,7 +17,7 @@ import numpy as np
 
 from fieldcheck.accuracy import auxiliary, designs, estimators
 from fieldcheck.accuracy.designs.base import Design, spec
-from fieldcheck.accuracy.estimators.base import Estimator, MeanLoss
+from fieldcheck.accuracy.estimators import base
 from fieldcheck.core.draws import Draws
 from fieldcheck.core.errors import FieldcheckError, SampleError
 from fieldcheck.core.pool.frame import Frame
@@ -50,14 +50,14 @@ def check_design(design: Design | type[Design]) -> None:
             _check_strangers(made, case, sample, where=where)
 
 
-def check_estimator(estimator: Estimator | type[Estimator], labelled: Iterable[Labelled] = ()) -> None:
+def check_estimator(estimator: base.Estimator | type[base.Estimator], labelled: Iterable[Labelled] = ()) -> None:
     """Raise AssertionError unless the estimator keeps its contract.
 
     labelled
         Samples to try it on; left out, those of every registered design that the estimator accepts.
     """
     made = estimator() if isinstance(estimator, type) else estimator
-    _require(isinstance(made, Estimator), f"{made!r} lacks a part of the protocol Estimator")
+    _require(isinstance(made, base.Estimator), f"{made!r} lacks a part of the protocol Estimator")
     tried = [one for one in (labelled or _labelled_samples()) if isinstance(one.sample.draws, made.accepts)]
     _require(bool(tried), f"{made.name}: no sample is drawn as {[kind.__name__ for kind in made.accepts]}")
     for one in tried:
@@ -184,7 +184,7 @@ def _label(sample: Sample, case: Case) -> Labelled:
     return Labelled(sample, losses, losses > 0, case.task)
 
 
-def _check_mean_loss(found: MeanLoss, *, where: str) -> None:
+def _check_mean_loss(found: base.MeanLoss, *, where: str) -> None:
     _require(math.isfinite(found.value), f"{where}: estimate {found.value}")
     _require(found.variance >= -1e-12, f"{where}: variance {found.variance}")
     _require(found.interval.low <= found.interval.high, f"{where}: interval {found.interval}")
@@ -210,7 +210,7 @@ def _labelled_samples() -> Iterable[Labelled]:
                 yield _label(_draw(design, case, case.losses, budget=budget), case)
 
 
-def _check_scales(estimator: Estimator, labelled: Labelled, found: MeanLoss) -> None:
+def _check_scales(estimator: base.Estimator, labelled: Labelled, found: base.MeanLoss) -> None:
     """Losses in another unit give the estimate in that unit, and no losses give zero."""
     twice = Labelled(labelled.sample, labelled.losses * 2, labelled.failed, "regression")
     none = Labelled(labelled.sample, labelled.losses * 0, labelled.failed & False, labelled.task)
@@ -219,17 +219,17 @@ def _check_scales(estimator: Estimator, labelled: Labelled, found: MeanLoss) -> 
     _require(estimator.estimate(none, level=0.95).value == 0, f"{estimator.name}: finds losses where there are none")
 
 
-def _check_levels(estimator: Estimator, labelled: Labelled) -> None:
+def _check_levels(estimator: base.Estimator, labelled: Labelled) -> None:
     """An interval that promises more is not narrower."""
     narrow, wide = (estimator.estimate(labelled, level=level).interval for level in (0.5, 0.99))
     fits = wide.low <= narrow.low + 1e-9 and narrow.high <= wide.high + 1e-9
     _require(fits, f"{estimator.name}: 50 % interval {narrow} is not inside the 99 % one {wide}")
 
 
-def _check_refusal(estimator: Estimator, labelled: Labelled) -> None:
+def _check_refusal(estimator: base.Estimator, labelled: Labelled) -> None:
     """A sample that was drawn in another way is refused, with an error that users understand."""
     bare = replace(labelled.sample, draws=Draws())
-    own: Registry[Estimator] = estimators.registry
+    own: Registry[base.Estimator] = estimators.registry
     if Draws in estimator.accepts or estimator.name not in own:
         return
     try:

@@ -10,25 +10,24 @@ import numpy as np
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.inputs.base import InputSource
 from fieldcheck.sources.inputs.options import Wanted
-from fieldcheck.sources.pools import arrays
-from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
+from fieldcheck.sources.pools import arrays, base
 from fieldcheck.sources.pools.table import as_table
 from fieldcheck.sources.reading import read_table
 from fieldcheck.testing.require import check_described, check_refused, made_of, require
 
 
-def check_pool_format(kind: PoolFormat | type[PoolFormat], example: Path | None = None) -> None:
+def check_pool_format(kind: base.PoolFormat | type[base.PoolFormat], example: Path | None = None) -> None:
     """Raise AssertionError unless pools come back as they were written, and what is no such file is refused.
 
     example
         A file of that format, for one that pools are not written in.
     """
-    made: PoolFormat = made_of(kind)
-    check_described(made, PoolFormat, "suffixes")
+    made: base.PoolFormat = made_of(kind)
+    check_described(made, base.PoolFormat, "suffixes")
     require(all(one[0] in "./" and one == one.lower() for one in made.suffixes), f"{made.name}: {made.suffixes}")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, f"pool{made.suffixes[0]}")
-        if isinstance(made, WrittenFormat):
+        if isinstance(made, base.WrittenFormat):
             for pool in _pools():
                 made.write(as_table(pool), place)
                 require(
@@ -40,7 +39,7 @@ def check_pool_format(kind: PoolFormat | type[PoolFormat], example: Path | None 
         require(len(_read(made, example)) > 0, f"{made.name}: no item in {example}")
 
 
-def _read(made: PoolFormat, place: Path) -> Pool:
+def _read(made: base.PoolFormat, place: Path) -> Pool:
     return read_table(made.read(place, {}, encoding=None), {}, truth=None).pool(place.stem)
 
 

@@ -12,10 +12,10 @@ from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.testing.require import check_described, check_refused, made_of, require
 from fieldcheck.tomography.perturbations.base import Perturbation
-from fieldcheck.tomography.plans.base import Adds, Plan, Rows
+from fieldcheck.tomography.plans import base as plans
 from fieldcheck.tomography.quality.base import QualityScore
 from fieldcheck.tomography.runs import stopping
-from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Surrogate
+from fieldcheck.tomography.surrogates import base as surrogates
 
 SENTENCES = (
     "What's the best way? I don't know, it is wonderful!",
@@ -30,11 +30,11 @@ def space(*levels: int) -> Space:
     return Space(tuple(Axis(f"p{at}", level) for at, level in enumerate(levels)))
 
 
-def check_plan(plan: Plan | type[Plan]) -> None:
+def check_plan(plan: plans.Plan | type[plans.Plan]) -> None:
     """Raise AssertionError unless the plan is a function of its arguments, within budget, and runs nothing twice."""
-    made: Plan = made_of(plan)
-    check_described(made, Plan, "title", "paper")
-    require(made.adds in get_args(Adds), f"{made.name}: adds '{made.adds}'")
+    made: plans.Plan = made_of(plan)
+    check_described(made, plans.Plan, "title", "paper")
+    require(made.adds in get_args(plans.Adds), f"{made.name}: adds '{made.adds}'")
     for levels, inputs in (((2, 3, 1), 20), ((4,), 7), ((1, 1, 1, 1), 3)):
         where = space(*levels)
         for budget in (where.size * inputs, where.size * inputs + 5, max(where.size, inputs)):
@@ -46,21 +46,21 @@ def check_plan(plan: Plan | type[Plan]) -> None:
     check_refused(lambda: made.rows(space(2, 2), 5, budget=0, seed=0), f"{made.name}: takes no inferences at all")
 
 
-def _check_rows(plan: Plan, rows: Rows, where: Space, *, inputs: int, budget: int) -> None:
+def _check_rows(plan: plans.Plan, rows: plans.Rows, where: Space, *, inputs: int, budget: int) -> None:
     require(1 <= len(rows) <= budget, f"{plan.name}: {len(rows)} rows for {budget} inferences")
     require(((rows.tests >= 0) & (rows.tests < where.size)).all(), f"{plan.name}: a test outside the space")
     require(((rows.inputs >= 0) & (rows.inputs < inputs)).all(), f"{plan.name}: an input that is not there")
     require(len(np.unique(rows.tests * inputs + rows.inputs)) == len(rows), f"{plan.name}: a row is there twice")
 
 
-def check_surrogate(surrogate: Surrogate | type[Surrogate]) -> None:
+def check_surrogate(surrogate: surrogates.Surrogate | type[surrogates.Surrogate]) -> None:
     """Raise AssertionError unless fits give rates with bands for every test, also from few and one-sided outcomes.
 
     The same seed, the same fit; a test's band does not depend on what else is asked for; a region is the weighted mean
     of its tests; two outcomes are no certainty; nothing measured is refused.
     """
-    made: Surrogate = made_of(surrogate)
-    check_described(made, Surrogate, "title", "paper")
+    made: surrogates.Surrogate = made_of(surrogate)
+    check_described(made, surrogates.Surrogate, "title", "paper")
     evidence, truth = _falling(space(3, 2, 3), 3000)
     every = np.arange(evidence.space.size)
     fitted = made.fit(evidence, seed=3)
@@ -74,7 +74,7 @@ def check_surrogate(surrogate: Surrogate | type[Surrogate]) -> None:
     _check_few(made, evidence.space)
 
 
-def _falling(where: Space, rows: int) -> tuple[Evidence, FloatArray]:
+def _falling(where: Space, rows: int) -> tuple[surrogates.Evidence, FloatArray]:
     """Outcomes whose chance falls with every severity, and faster for the second of two classes; and the truth."""
     inputs, rng = 200, stream(0, "testing", "outcomes")
     classes = np.arange(inputs) % 2
@@ -85,10 +85,12 @@ def _falling(where: Space, rows: int) -> tuple[Evidence, FloatArray]:
     chances = 1 / (1 + np.exp(-logits))
     tests, chosen = rng.integers(0, where.size, rows), rng.integers(0, inputs, rows)
     held = (rng.random(rows) < chances[tests, chosen]).astype(np.float64)
-    return Evidence(where, Outcomes(tests, chosen, held), classes), chances.mean(axis=1)
+    return surrogates.Evidence(where, Outcomes(tests, chosen, held), classes), chances.mean(axis=1)
 
 
-def _check_bands(made: Surrogate, fitted: FittedSurrogate, tests: IntArray) -> tuple[FloatArray, FloatArray]:
+def _check_bands(
+    made: surrogates.Surrogate, fitted: surrogates.FittedSurrogate, tests: IntArray
+) -> tuple[FloatArray, FloatArray]:
     means, errors = fitted.predict(tests)
     require(means.shape == errors.shape == tests.shape, f"{made.name}: one mean and one band per test, please")
     require(((means >= 0) & (means <= 1)).all(), f"{made.name}: a robustness outside 0 and 1")
@@ -96,22 +98,24 @@ def _check_bands(made: Surrogate, fitted: FittedSurrogate, tests: IntArray) -> t
     return means, errors
 
 
-def _check_region(made: Surrogate, fitted: FittedSurrogate, means: FloatArray, errors: FloatArray) -> None:
+def _check_region(
+    made: surrogates.Surrogate, fitted: surrogates.FittedSurrogate, means: FloatArray, errors: FloatArray
+) -> None:
     weights = stream(1, "testing", "weights").dirichlet(np.ones(len(means)))
     mean, error = fitted.region(np.arange(len(means)), weights)
     require(abs(mean - float(weights @ means)) <= 2e-3, f"{made.name}: a region is not the mean of its tests")
     require(0 < error <= errors.max() + 1e-9, f"{made.name}: a region is less certain than its worst test")
 
 
-def _check_few(made: Surrogate, where: Space) -> None:
+def _check_few(made: surrogates.Surrogate, where: Space) -> None:
     every = np.arange(where.size)
     for rows, held in ((1, 1.0), (2, 0.0), (40, 1.0), (40, 0.0)):
         outcomes = Outcomes(np.arange(rows) * 5 % where.size, np.arange(rows), np.full(rows, held))
-        means, errors = made.fit(Evidence(where, outcomes), seed=0).predict(every)
+        means, errors = made.fit(surrogates.Evidence(where, outcomes), seed=0).predict(every)
         require(np.isfinite(means).all() and np.isfinite(errors).all(), f"{made.name}: {rows} outcomes give nan")
         require(rows > 2 or errors.min() > 0.05, f"{made.name}: is certain after {rows} outcomes")
     none = np.zeros(0, dtype=np.int64)
-    nothing = Evidence(where, Outcomes(none, none, np.zeros(0)))
+    nothing = surrogates.Evidence(where, Outcomes(none, none, np.zeros(0)))
     check_refused(lambda: made.fit(nothing, seed=0), f"{made.name}: fits nothing at all")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fieldcheck.accuracy.auxiliary.base import Trace
+from fieldcheck.accuracy.auxiliary import base as auxiliary
 from fieldcheck.core.types import FloatArray, IntArray
 
 
@@ -22,12 +22,12 @@ def trace(
     neurons: int = 5,
     labels: bool = False,
     shift: float = 0.0,
-) -> Trace:
+) -> auxiliary.Trace:
     """A classifier's trace with every part. Activations and inputs depend on the predicted class."""
     probabilities = shares(rng, items, classes)
     said = probabilities.argmax(axis=1)
     spread = rng.standard_normal((items, neurons)) + shift
-    return Trace(
+    return auxiliary.Trace(
         task="classification",
         predictions=said,
         probabilities=probabilities,
@@ -40,11 +40,11 @@ def trace(
     )
 
 
-def part(whole: Trace, chosen: IntArray) -> Trace:
+def part(whole: auxiliary.Trace, chosen: IntArray) -> auxiliary.Trace:
     """Some items of a trace."""
-    return Trace(task=whole.task, **{name: getattr(whole, name)[chosen] for name in whole.has() - {"task"}})
+    return auxiliary.Trace(task=whole.task, **{name: getattr(whole, name)[chosen] for name in whole.has() - {"task"}})
 
 
-def lean(whole: Trace, parts: frozenset[str]) -> Trace:
+def lean(whole: auxiliary.Trace, parts: frozenset[str]) -> auxiliary.Trace:
     """A trace with these parts and the predictions, and no others."""
-    return Trace(**{name: getattr(whole, name) for name in parts | {"task", "predictions"}})
+    return auxiliary.Trace(**{name: getattr(whole, name) for name in parts | {"task", "predictions"}})

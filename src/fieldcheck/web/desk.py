@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fieldcheck import report
-from fieldcheck.campaign.stores.base import Event
+from fieldcheck.campaign.stores import base as stores
 from fieldcheck.core.requirement import Requirement
 from fieldcheck.web import requests
 from fieldcheck.web.labelling import Labelling
@@ -44,7 +44,7 @@ class Desk:
         """The report as it is now."""
         return report.campaign_page(self._campaign)
 
-    def _done(self, event: Event) -> dict[str, Any]:
+    def _done(self, event: stores.Event) -> dict[str, Any]:
         self._labelling.progress.changed()
         self.watch.changed()
         return {"saved": True, "number": event.number}

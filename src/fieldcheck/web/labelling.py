@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.state import Annotation
-from fieldcheck.campaign.stores.base import Event
+from fieldcheck.campaign.stores import base as stores
 from fieldcheck.core.errors import CampaignError, FieldcheckError, LabelError
 from fieldcheck.web import requests
 from fieldcheck.web.sign_in import Person
@@ -133,7 +133,7 @@ class Labelling:
         """Whether an item is anybody's business."""
         return self.campaign.pool.id_of(position) in self.campaign.state.items
 
-    def _done(self, event: Event) -> dict[str, Any]:
+    def _done(self, event: stores.Event) -> dict[str, Any]:
         """Said once it is stored."""
         self.progress.changed()
         return {"saved": True, "number": event.number}

@@ -123,8 +123,10 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
                 root=_root(root),
             )
             shown = address or _address(host, listener.getsockname()[1]) + _root(root)[1:]
-            own = _link(shown, token) if token else shown
+            own = _link(shown, token)
             tell(f"{'lead' if token else 'label'} at {own}")
+            if token is None:
+                tell(f"desk at {_link(shown, None, 'desk')}")
             _tell_links(tell, campaign, shown, links)
             tell("Ctrl-C stops the server; every label that the page shows as saved is kept")
             _run(app, listener, browse=own if open_browser else "")
@@ -156,8 +158,8 @@ def _tell_links(tell: Callable[[str], None], campaign: Campaign, address: str, t
         tell(f"each link is one person's: what is labelled there is in that name. {end} ends it")
 
 
-def _link(address: str, token: str) -> str:
-    return f"{address.rstrip('/')}/?token={token}"
+def _link(address: str, token: str | None, page: str = "") -> str:
+    return f"{address.rstrip('/')}/{page}" + (f"?token={token}" if token else "")
 
 
 def _names_in(address: str) -> tuple[str, ...]:

@@ -195,3 +195,20 @@ def test_waves_slices_cover() -> None:
     limit = 0.92 - 4.76 * np.std(shares) / np.sqrt(len(shares))
     assert len(shares) > 150
     assert np.mean(shares) >= limit
+
+
+@pytest.mark.parametrize("failures", [0, 3, 6, 9])
+def test_what_is_asked_for_is_believable(failures: int) -> None:
+    """19 labels with an interval of ± 23 points do not lack one more: the width falls with the root of their number."""
+    said = ["a"] * 500 + ["b"] * 500
+    failed = [at < failures or 19 <= at < 19 + 25 * failures for at in range(500)] + [False] * 500
+    pool = fc.from_arrays(y_pred=said, outcome=["Fail" if one else "Pass" for one in failed])
+    items = (*range(19), *range(500, 580))
+    row = next(row for row in slices(srs_sample(items, failed, 1_000), pool).rows if row.name == "a")
+    if row.interval is None:
+        low, high = hypergeometric(failures, 19, 500, level=0.95)
+        needed = 19 * ((high - low) / 2 / WIDEST) ** 2 - 19
+        assert row.more % 5 == 0
+        assert needed <= row.more <= needed + 30
+    else:
+        assert row.more == 0

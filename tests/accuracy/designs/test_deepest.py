@@ -135,3 +135,20 @@ def test_a_computed_threshold_never_switches_the_technique_off(auxiliary: str) -
 def test_wrong_parameters(wrong) -> None:
     with pytest.raises(DesignError):
         DeepEst(**wrong)
+
+
+def test_chances_are_those_of_real_draws() -> None:
+    """1,500 samples of 40 of 300: z of the counts has mean 0 and spread 1."""
+    rng = np.random.default_rng(4)
+    field = frame(rng.beta(1, 3, 300))
+    design = DeepEst("confidence")
+    expected = design.chances(field, 40)
+    assert expected is not None
+    assert expected.sum() == pytest.approx(40, abs=1e-9)
+    count = np.zeros(300)
+    for seed in range(1_500):
+        count[design.draw(field, None, budget=40, seed=seed).items] += 1
+    z = (count - 1_500 * expected) / np.sqrt(1_500 * expected * (1 - expected))
+    assert abs(z.mean()) < 0.35
+    assert 0.85 < z.std() < 1.35
+    assert DeepEst("confidence", weights="selected").chances(field, 40) is None

@@ -308,4 +308,4 @@ def _interval(value: float, variance: float, labels: int, *, level: float, evide
 
 def too_few(row: Slice) -> str:
     """Why a predicted class has no number."""
-    return f"too few labels; about {row.more:,} more of this predicted class would do"
+    return f"too few labels to tell: about {row.more:,} more with this prediction"

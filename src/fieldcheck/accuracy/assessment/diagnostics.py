@@ -6,9 +6,12 @@ import numpy as np
 
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core import words
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import BoolArray, IntArray
 from fieldcheck.numerics import ranks
+from fieldcheck.numerics.regression import signals
 
 LEAK_AUC = 0.998
 
@@ -34,10 +37,48 @@ def leak_warning(pool: Pool, auxiliary: str, *, items: IntArray, failed: BoolArr
         classes = pool.predictions[items].astype(np.int64)
     if ranks.auc(chi, failed) < LEAK_AUC and not ranks.explained(chi, failed, classes) > LEAK_EXPLAINED:
         return ()
+    return (leak_words(auxiliary),)
+
+
+def leak_words(name: str) -> str:
+    """What to say about a variable that gives away the outcome."""
     return (
-        f"'{auxiliary}' separates right from wrong (nearly) perfectly: it looks as if it was computed from the labels; "
-        "an estimate that uses it proves nothing",
+        f"'{name}' separates right from wrong (nearly) perfectly: it looks as if it was computed from the labels; "
+        "an estimate that uses it proves nothing"
     )
+
+
+def signal_warnings(labelled: Labelled) -> tuple[str, ...]:
+    """What the labels say about the signals that the sample was drawn by, one sentence for each worry."""
+    frame = labelled.sample.frame
+    if frame is None or labelled.task != "classification" or not frame.auxiliary:
+        return ()
+    names = ", ".join(frame.auxiliary)
+    found = signals.judged(frame.auxiliary, labelled.sample.items, labelled.losses, classes=_classes(frame))
+    confident = {
+        "over-confident": "the model is over-confident: it fails more often than its confidence says",
+        "under-confident": "the model is under-confident: it fails less often than its confidence says",
+    }
+    return tuple(
+        filter(
+            None,
+            [
+                f"{names}: useless here, failures are as frequent where all looks safe; a random sample does as well"
+                if found.useless
+                else "",
+                f"{names}: reversed, failures are where all looks safe; trust the protected interval only"
+                if found.reversed
+                else "",
+                *map(leak_words, found.leaking),
+                confident[found.calibration] if found.calibration else "",
+                *(f"{name}: the same for all items, it tells nothing" for name in found.constant),
+            ],
+        )
+    )
+
+
+def _classes(frame: Frame) -> IntArray | None:
+    return None if frame.predictions is None else frame.predictions.astype(np.int64)
 
 
 def small_sample_warning(labels: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fieldcheck.accuracy import estimators
-from fieldcheck.accuracy.assessment.diagnostics import small_sample_warning
+from fieldcheck.accuracy.assessment.diagnostics import signal_warnings, small_sample_warning
 from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
 from fieldcheck.core import measures
 from fieldcheck.core.draws import EqualDraws
@@ -15,9 +15,6 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
-
-ROUNDING = 0.0005
-"""An estimate that leaves [0, 1] by less than can be read is not worth a word."""
 
 
 def estimate(
@@ -55,7 +52,9 @@ def estimate(
         truth=truth,
         beside=None if found.beside is None else found.beside.map(SCALES[metric].of),
         audit=None if math.isnan(found.audit) else SCALES[metric].of(found.audit),
-        warnings=(*labelled.sample.warnings, *warnings, *_outside(metric, value), *_few(labelled)),
+        warnings=tuple(
+            dict.fromkeys((*labelled.sample.warnings, *warnings, *signal_warnings(labelled), *_few(labelled)))
+        ),
         versions=versions(),
     )
 
@@ -67,9 +66,3 @@ def _named(frame: Frame) -> str:
 def _few(labelled: Labelled) -> tuple[str, ...]:
     exact = isinstance(labelled.sample.draws, EqualDraws) or labelled.labels == labelled.sample.population
     return () if exact else small_sample_warning(labelled.labels)
-
-
-def _outside(metric: str, value: float) -> tuple[str, ...]:
-    if metric != "accuracy" or -ROUNDING <= value <= 1.0 + ROUNDING:
-        return ()
-    return ("the estimate lies outside [0, 1]: its weights are too uneven for this number of labels",)

@@ -63,7 +63,11 @@ class PartlyLabelled:
                 rule="a first estimate needs two labels",
                 hint="find out some of their labels, or label further items",
             )
-        sample = replace(self.sample.prefix(len(at_draw)), frame=self.frame).without(lost)
+        sample = replace(self.sample.prefix(len(at_draw)), frame=self.frame)
+        if self.sample.draws.lost_stay:
+            stay = replace(sample, draws=sample.draws.without(lost, sample.items))
+            return self._as_labelled(stay, np.where(lost, 1.0, at_draw)), warnings
+        sample = sample.without(lost)
         return self._as_labelled(sample, at_draw[~lost]), warnings
 
     def estimate(self, *, level: float = 0.95) -> Estimate:
@@ -116,7 +120,7 @@ class PartlyLabelled:
         draws, first = int(missing[0]), self.ids[self._places[int(self.sample.items[missing[0]])]]
         if not (self.sample.draws.prefix_valid and draws >= 2):
             self._refuse(first)
-        return at_draw[:draws], () if first in self.in_work else (self._about_the_gap(draws, first),)
+        return at_draw[:draws], self._about_the_gap(draws, first)
 
     def _refuse(self, first: str) -> None:
         rule = "a first estimate needs the first two labels of the list"
@@ -126,14 +130,13 @@ class PartlyLabelled:
             hint="label them, in the order of the list",
         )
 
-    def _about_the_gap(self, draws: int, first: str) -> str:
-        labels, used = len(self.labels), len(np.unique(self.sample.items[:draws]))
-        waiting = f"{len(self.ids) - labels:,} of {words.counted(len(self.ids), 'item')} not labelled yet"
-        text = f"estimated from the first {words.counted(used, 'label')}; {waiting}"
-        if labels <= used:
-            return text
-        more = words.counted(labels - used, "further label counts", "further labels count")
-        return f"{text}; {more} once item '{first}', which comes before, has a label"
+    def _about_the_gap(self, draws: int, first: str) -> tuple[str, ...]:
+        """What labels wait for; that some are still to come is no news, and neither is what people have at hand."""
+        waiting = len(self.labels) - len(np.unique(self.sample.items[:draws]))
+        if waiting <= 0 or first in self.in_work:
+            return ()
+        more = words.counted(waiting, "label counts", "labels count")
+        return (f"{more} only once item '{first}', which comes before, has one: what is left out must not be chosen",)
 
     def _what_if(self) -> tuple[str, ...]:
         """What the items that have no label to be had may do to the estimate."""
@@ -141,6 +144,8 @@ class PartlyLabelled:
         if not lost:
             return ()
         them, all_of_them = ("it", "it") if len(lost) == 1 else ("them", "all of them")
+        if self.sample.draws.lost_stay:
+            return (f"{self._without_answer()}: {them} counted as failures, and against either claim",)
         text = f"{self._without_answer()}: the estimate takes {them} to be like the labelled ones"
         if self.task == "regression":
             return (text,)

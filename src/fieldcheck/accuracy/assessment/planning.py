@@ -29,7 +29,7 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics import special
-from fieldcheck.numerics.regression.risk import RiskModel, frame_model
+from fieldcheck.numerics.regression import risk
 
 LADDER = (50, 100, 200, 400, 800, 1600)
 """Budgets that are always shown."""
@@ -285,7 +285,7 @@ class Outlook:
         Of losses without a limit: their variance in units of the squared expectation.
     """
 
-    model: RiskModel
+    model: risk.RiskModel
     expected: tuple[FloatArray, FloatArray, FloatArray]
     basis: str
     labels: int = 0
@@ -294,7 +294,7 @@ class Outlook:
     @classmethod
     def of(cls, pool: Pool, labelled: Labelled | None, design: Design = EVERYTHING) -> Outlook:
         frame = frame_for(pool, design, None)
-        model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+        model = risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         if labelled is None:
             sure = "the model's own confidence" if "confidence" in frame.auxiliary else "a guess without confidence"
             return cls(model, _scenarios(model, model.expected(model.prior()), REACH), f"{sure}, before any label")
@@ -341,7 +341,7 @@ class Outlook:
         return tuple(said)
 
 
-def _scenarios(model: RiskModel, expected: FloatArray, reach: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _scenarios(model: risk.RiskModel, expected: FloatArray, reach: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     return model.shifted(expected, -reach), expected, model.shifted(expected, reach)
 
 

@@ -15,7 +15,7 @@ from fieldcheck.core.exhibit import Line, LineChart, Table
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import BoolArray, FloatArray
 from fieldcheck.numerics import ranks
-from fieldcheck.numerics.regression.risk import RiskModel, frame_model
+from fieldcheck.numerics.regression import risk
 
 RISKIEST = 200
 """Items that a labelling campaign could look at first."""
@@ -139,7 +139,7 @@ def _failed(pool: Pool) -> BoolArray:
 def _signal(
     pool: Pool, name: str, chis: Mapping[str, FloatArray], chi: FloatArray | None, losses: FloatArray
 ) -> Signal:
-    model = frame_model(chis, None, len(pool), pool.task)
+    model = risk.frame_model(chis, None, len(pool), pool.task)
     expected = model.expected(model.fit(np.arange(len(pool)), losses))
     by = expected if chi is None else chi
     return Signal(
@@ -171,7 +171,7 @@ def _among_riskiest(values: FloatArray, losses: FloatArray) -> float:
     return float(losses[above].sum() + losses[tied].mean() * (count - above.sum()))
 
 
-def _ratio(model: RiskModel, expected: FloatArray, losses: FloatArray) -> float:
+def _ratio(model: risk.RiskModel, expected: FloatArray, losses: FloatArray) -> float:
     total = float(losses.std())
     if total == 0:
         return float("nan")

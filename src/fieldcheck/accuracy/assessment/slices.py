@@ -221,7 +221,7 @@ class Slices:
 
 def _table_row(row: Slice) -> tuple[str | float | int | None, ...]:
     low, high = (None, None) if row.interval is None else (row.interval.low, row.interval.high)
-    remark = "" if row.interval is not None else f"too few labels; about {row.more:,} more of this slice would do"
+    remark = "" if row.interval is not None else f"too few labels to tell: about {row.more:,} more from this slice"
     return (row.name, row.items, row.labels, row.failures, row.value, low, high, remark)
 
 
@@ -276,8 +276,14 @@ def _slice(name: str, part: Part | None, *, sizes: tuple[int, int, int], metric:
         return Slice(name, *sizes, value=SCALES[metric].of(part.value), interval=interval)
     enough = FEWEST
     if part is not None:
-        enough = max(_enough(part, part.likely), _asked(part)) if accuracy else _enough_relative(part, labels)
-    return Slice(name, *sizes, more=min(max(enough - labels, 1), items - labels))
+        enough = max(_enough(part, part.likely), _asked(part)) if accuracy else 0
+        enough = max(enough, _narrowed(part, labels, accuracy=accuracy))
+    return Slice(name, *sizes, more=min(in_fives(enough - labels), items - labels))
+
+
+def in_fives(more: int) -> int:
+    """A number of labels as one asks for them: what is only forecast is not known to a single label."""
+    return 5 * max(math.ceil(more / 5), 1)
 
 
 def _shown(part: Part, labels: int, *, accuracy: bool) -> bool:
@@ -306,12 +312,12 @@ def _enough(part: Part, likely: float) -> int:
     return next((labels for labels in range(FEWEST, 1_000) if narrow(labels)), 1_000)
 
 
-def _enough_relative(part: Part, labels: int) -> int:
-    """The same for errors: the width falls with the root of the labels."""
-    if part.value <= 0 or not math.isfinite(part.interval.width):
+def _narrowed(part: Part, labels: int, *, accuracy: bool) -> int:
+    """Labels with which the interval that there is would be narrow enough: its width falls with their root."""
+    widest = WIDEST if accuracy else WIDEST_RELATIVE * part.value
+    if widest <= 0 or not math.isfinite(part.interval.width):
         return max(2 * labels, FEWEST)
-    wide = part.interval.width / 2 / (WIDEST_RELATIVE * part.value)
-    return max(FEWEST, math.ceil(labels * wide**2))
+    return max(FEWEST, math.ceil(labels * (part.interval.width / 2 / widest) ** 2))
 
 
 def item_fit(labelled: Labelled) -> ItemFit:

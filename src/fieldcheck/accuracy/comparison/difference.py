@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from fieldcheck.core import words
 from fieldcheck.core.interval import Interval
+from fieldcheck.core.requirement import Decided
 
 ASSUMES = "that the labels are right, and that the belief about who is right is about right where few labels were taken"
 
@@ -56,6 +57,14 @@ class Difference:
     decided: bool
     more: int
     truth: float | None = None
+    margin: float | None = None
+
+    @property
+    def not_worse(self) -> Decided:
+        """Whether the first model is worse than the second by no more than the margin."""
+        if not self.decided or self.margin is None:
+            return "undecided"
+        return "passed" if self.interval.low >= -self.margin else "failed"
 
     @property
     def exact(self) -> bool:
@@ -67,6 +76,8 @@ class Difference:
         pool = words.counted(self.population, "item")
         if not self.disagreements:
             return f"{self.first} and {self.second} say the same about all {pool} of this pool."
+        if self.margin is not None and self.decided:
+            return self._within()
         if self.winner is not None:
             return self._claim()
         if self.exact:
@@ -74,6 +85,15 @@ class Difference:
         return (
             f"Undecided which is better on this pool of {pool}: {self._compared()} is estimated at "
             f"{self.value:+.4f} ({self._bounds(self.interval)}), {self._counted()}; {self._outlook()}."
+        )
+
+    def _within(self) -> str:
+        size = f"{100 * (self.margin or 0):.3g} points" if self.metric == "accuracy" else f"{self.margin:.4g}"
+        verb = "is not worse" if self.not_worse == "passed" else "is worse"
+        return (
+            f"{self.first} {verb} than {self.second} by more than {size} on this pool of "
+            f"{words.counted(self.population, 'item')}: {self._compared()} is estimated at {self.value:+.4f} "
+            f"({self._bounds(self.interval)}), {self._counted()}."
         )
 
     def _claim(self) -> str:
@@ -134,6 +154,8 @@ class Difference:
             "disagreements": self.disagreements,
             "winner": self.winner,
             "decided": self.decided,
+            "margin": self.margin,
+            "not_worse": self.not_worse,
             "more_labels": self.more,
             "truth": self.truth,
             "sentence": self.sentence(),
@@ -174,6 +196,11 @@ class Comparison:
         names = self.names()
         won = Counter(one.winner for one in self.differences)
         return next((name for name in names if won[name] == len(names) - 1), None)
+
+    def not_worse(self) -> Decided:
+        """Whether the first model is worse than no other by more than the margin."""
+        found = [one.not_worse for one in self.differences if one.first == self.names()[0]]
+        return "failed" if "failed" in found else "undecided" if "undecided" in found else "passed"
 
     def beaten(self, name: str) -> bool:
         """Whether another model is better than this one."""

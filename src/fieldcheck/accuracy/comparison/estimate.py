@@ -36,10 +36,13 @@ class Rule:
         (Bonferroni).
     certify
         True where every complete wave is looked at; else only the last label counts.
+    margin
+        Decide whether the first model is worse than the others by more than this; None: which is better.
     """
 
     level: float = 0.95
     certify: bool = False
+    margin: float | None = None
 
     def share(self, pairs: int) -> float:
         """The level of one pair."""
@@ -106,7 +109,9 @@ def _difference(
     seen = sorted({len(gains_of(pair, drawn, labelled[1])[0]) for drawn in looks} - {0})
     z = _critical(len(items), tuple(seen), members, level=rule.share(len(contest.pairs)), rule=rule)
     interval = _interval(contest, pair, gain, labels=len(items), z=z, rule=rule)
-    decided = exact or interval.low > 0 or interval.high < 0
+    against = -rule.margin if rule.margin is not None else 0.0
+    decided = exact or (interval.trusted and (interval.low > against or interval.high < against))
+    won = interval.low > 0 or interval.high < 0 or exact
     better = pair.first if gain.value > 0 else pair.second
     return Difference(
         first=contest.names[pair.first],
@@ -114,14 +119,15 @@ def _difference(
         metric="accuracy" if contest.task == "classification" else "mse",
         value=gain.value,
         interval=interval,
-        future=_future(contest, gain, z=z, level=rule.level),
+        future=_future(contest, gain, interval, z=z),
         standard_error=math.sqrt(gain.variance),
         labels=len(items),
         disagreements=members,
         population=contest.population,
-        winner=contest.names[better] if decided and abs(gain.value) > SAME else None,
+        winner=contest.names[better] if decided and won and abs(gain.value) > SAME else None,
         decided=decided,
-        more=0 if decided else _more(gain, len(items), members, z=z),
+        more=0 if decided else _more(gain, len(items), members, z=z, against=against),
+        margin=rule.margin,
     )
 
 
@@ -155,19 +161,21 @@ def _interval(
     return Interval((2 * low - 1) * share, (2 * high - 1) * share, rule.level, kind, "Wilson", note=note)
 
 
-def _future(contest: Contest, gain: disagreement.MeanGain, *, z: float, level: float) -> Interval:
-    reach = z * math.sqrt(gain.variance + gain.scatter / contest.population)
-    low, high = gain.value - reach, gain.value + reach
+def _future(contest: Contest, gain: disagreement.MeanGain, here: Interval, *, z: float) -> Interval:
+    """Wider than that of this pool at both ends: the pool itself is taken for a random sample."""
+    scatter = z**2 * gain.scatter / contest.population
+    low = gain.value - math.sqrt((gain.value - here.low) ** 2 + scatter)
+    high = gain.value + math.sqrt((here.high - gain.value) ** 2 + scatter)
     if contest.task == "classification":
         low, high = max(low, -1.0), min(high, 1.0)
     note = "if they come from the same source as this pool"
-    return Interval(low, high, level, "asymptotic", "Student's t, pool as a random sample", note=note)
+    return Interval(low, high, here.level, "asymptotic", "as on this pool, and the pool as a random sample", note=note)
 
 
-def _more(gain: disagreement.MeanGain, labels: int, members: int, *, z: float) -> int:
-    """Further labels until the interval leaves 0 behind, were the difference as estimated."""
-    left = members - labels
-    if labels < LEAST or abs(gain.value) < SAME:
+def _more(gain: disagreement.MeanGain, labels: int, members: int, *, z: float, against: float) -> int:
+    """Further labels until the interval leaves 0 (or a margin) behind, were the difference as estimated."""
+    left, gap = members - labels, gain.value - against
+    if labels < LEAST or abs(gap) < SAME:
         return left
-    wanted = boundary.clock(labels, members) * gain.variance * (z / gain.value) ** 2
+    wanted = boundary.clock(labels, members) * gain.variance * (z / gap) ** 2
     return min(max(math.ceil(wanted / (1 + wanted / members)) - labels, 1), left)

@@ -35,7 +35,7 @@ from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
 from fieldcheck.numerics.intervals import wilson
-from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
+from fieldcheck.numerics.regression import risk
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, kept_chance, replay
 
 RULE = WaveRule(floor=0.2)
@@ -156,11 +156,11 @@ class TopUp:
     """
 
     items: IntArray
-    belief: Belief
+    belief: risk.Belief
     train: BoolArray | None = None
 
     @classmethod
-    def none(cls, model: RiskModel) -> TopUp:
+    def none(cls, model: risk.RiskModel) -> TopUp:
         """No further items."""
         return cls(np.zeros(0, dtype=np.int64), model.prior())
 
@@ -176,15 +176,15 @@ def old_chances(labelled: Labelled) -> FloatArray:
     if fit is None:
         raise SampleError(
             f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
-            rule="re-use needs the chance of every item to be drawn: designs waves and srs (without replacement)",
+            rule="re-use needs the chance of every item to be drawn: designs waves, srs (without replacement), deepest",
             hint="begin a new campaign with --design waves: its labels can be re-used",
         )
     return fit.chance
 
 
-def risk_of(frame: Frame) -> RiskModel:
+def risk_of(frame: Frame) -> risk.RiskModel:
     """The prior for the new version's losses."""
-    return frame.memo("risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
+    return frame.memo("risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
 
 
 def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train: float = 0.0) -> TopUp:

@@ -91,6 +91,15 @@ def extended(design: Design, earlier: tuple[int, ...]) -> Design:
     return design.extended(earlier)
 
 
+@runtime_checkable
+class KnownChances(Design, Protocol):
+    """A design whose chances do not follow from its draws alone, and that knows them all the same."""
+
+    def chances(self, frame: Frame, draws: int) -> FloatArray | None:
+        """One per item: the probability to be among so many draws; None where these parameters do not allow it."""
+        ...
+
+
 def open_ended(design: Design, *, careful: bool) -> OpenEnded:
     """The design as a campaign that may stop early; others are refused."""
     found = design.open_ended(careful=careful) if isinstance(design, OpenEnded) else None

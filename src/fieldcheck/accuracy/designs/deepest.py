@@ -95,6 +95,25 @@ class DeepEst:
             warnings=remarks,
         )
 
+    def chances(self, frame: Frame, draws: int) -> FloatArray | None:
+        """By what is left of every item on average: a step takes its share of each.
+
+        Not the exact chances, which depend on the order of all draws; against real draws their error is small beside
+        the scatter. Where weights wait for the first item over the threshold, they depend on it.
+        """
+        if self.weights != "exceeding":
+            return None
+        chi = frame.chi(self.auxiliary)
+        weight = np.where(chi > self.limit(chi, frame.task)[0], chi, 0.0)
+        left = np.ones(frame.size)
+        for step in range(draws):
+            everyone, suspicious = float(left.sum()), float((weight * left).sum())
+            if step == 0 or suspicious <= 0:
+                left *= 1 - 1 / everyone
+            else:
+                left *= np.clip(1 - self.r * weight / suspicious - (1 - self.r) / everyone, 0.0, 1.0)
+        return 1 - left
+
     def limit(self, chi: FloatArray, task: Task) -> tuple[float, tuple[str, ...]]:
         """The threshold for this column, and what to say about it."""
         asked = self._usual(task) if self.threshold is None else self.threshold

@@ -17,7 +17,7 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
-from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
+from fieldcheck.numerics.regression import risk
 from fieldcheck.numerics.sampling import schedule
 from fieldcheck.numerics.sampling.floor import estimating_floor, protecting_floor
 from fieldcheck.numerics.sampling.inclusion import Objective
@@ -87,8 +87,8 @@ class Waves:
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
-        model: RiskModel = frame.memo(
-            "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+        model: risk.RiskModel = frame.memo(
+            "risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
         planned = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
         asked = (self, budget, seed)
@@ -112,7 +112,7 @@ class Waves:
     def _next(
         self,
         so_far: _SoFar,
-        model: RiskModel,
+        model: risk.RiskModel,
         known: FloatArray,
         count: int,
         total: int,
@@ -184,7 +184,7 @@ class Waves:
         self,
         frame: Frame,
         waves: Sequence[IntArray],
-        beliefs: Sequence[Belief],
+        beliefs: Sequence[risk.Belief],
         floors: Sequence[float],
         *,
         complete: bool,
@@ -221,7 +221,7 @@ class _SoFar:
 
     waves: tuple[IntArray, ...]
     train: tuple[BoolArray, ...]
-    beliefs: tuple[Belief, ...]
+    beliefs: tuple[risk.Belief, ...]
     floors: tuple[float, ...]
     known: FloatArray
     drawn: BoolArray
@@ -241,7 +241,7 @@ class _SoFar:
         return known is not None and np.array_equal(known, self.known)
 
     def and_then(
-        self, wave: IntArray, train: BoolArray, belief: Belief, floor: float, known: FloatArray, missed: FloatArray
+        self, wave: IntArray, train: BoolArray, belief: risk.Belief, floor: float, known: FloatArray, missed: FloatArray
     ) -> _SoFar:
         drawn = self.drawn.copy()
         drawn[wave] = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fieldcheck.accuracy.estimators.adaptive import Adaptive
 from fieldcheck.accuracy.estimators.base import Estimator, MeanLoss
+from fieldcheck.accuracy.estimators.bets import BetsInverted, replayed
 from fieldcheck.accuracy.estimators.hansen_hurwitz import HansenHurwitz
 from fieldcheck.accuracy.estimators.mean import Mean
 from fieldcheck.accuracy.estimators.model_assisted import ModelAssisted
@@ -15,6 +16,7 @@ from fieldcheck.core.sample import Labelled
 
 __all__ = [
     "Adaptive",
+    "BetsInverted",
     "HansenHurwitz",
     "Mean",
     "ModelAssisted",
@@ -23,6 +25,7 @@ __all__ = [
     "Stratified",
     "estimate",
     "registry",
+    "replayed",
 ]
 
 
@@ -36,6 +39,7 @@ registry: Registry[Estimator] = Registry(
     RaoHartleyCochran,
     Adaptive,
     ModelAssisted,
+    BetsInverted,
 )
 
 

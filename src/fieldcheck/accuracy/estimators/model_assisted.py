@@ -17,8 +17,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import ItemFit, Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics.intervals import protected
-from fieldcheck.numerics.regression import assisted
-from fieldcheck.numerics.regression.risk import RiskModel, frame_model
+from fieldcheck.numerics.regression import assisted, risk
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 
 PROTECTED, TRUSTING = "protected", "if the risk model is right"
@@ -66,7 +65,7 @@ class Fit:
     """
 
     labelled: Labelled
-    model: RiskModel
+    model: risk.RiskModel
     found: assisted.Assisted
     chance: FloatArray
     audit: float = math.nan
@@ -74,8 +73,8 @@ class Fit:
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
         frame = _frame(labelled)
-        model: RiskModel = frame.memo(
-            "risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+        model: risk.RiskModel = frame.memo(
+            "risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
         )
         items, losses = labelled.sample.items, labelled.losses
         if isinstance(labelled.sample.draws, PooledDraws):
@@ -233,7 +232,7 @@ class _Before:
         return _Before(self.waves + 1, digest, self.missed * (1 - wave.inclusion), drawn, known, total)
 
 
-def _waves(labelled: Labelled, model: RiskModel) -> tuple[FloatArray, float]:
+def _waves(labelled: Labelled, model: risk.RiskModel) -> tuple[FloatArray, float]:
     """The chance that any wave drew each item, and the audit estimate."""
     sample, draws = labelled.sample, labelled.sample.drawn_as(WaveDraws)
     # An estimate after each label looks back at the last wave only: each look predicts the whole pool.
@@ -274,7 +273,7 @@ def _wave(labelled: Labelled, wave: PastWave, before: _Before) -> Wave:
     return Wave(wave.labelled, losses, before.drawn, before.known, expected, inclusion)
 
 
-def _past(sample: Sample, draws: WaveDraws, model: RiskModel, number: int) -> PastWave:
+def _past(sample: Sample, draws: WaveDraws, model: risk.RiskModel, number: int) -> PastWave:
     return PastWave(
         WaveRule(draws.objective, draws.floors[number], draws.certain),
         model.prospect(model.belief(draws.beliefs[number])),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
@@ -10,9 +9,8 @@ from pathlib import Path
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.base import ToLabel
-from fieldcheck.campaign.exchange.formats import as_csv, interface, registry
+from fieldcheck.campaign.exchange.formats import interface, registry
 from fieldcheck.campaign.items import Content
-from fieldcheck.campaign.progress import Failure
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.sources.inputs.images import MEDIA
 
@@ -57,25 +55,9 @@ def labelling_config(
     return interface(shown(campaign, items, predictions=predictions), classes, regression=regression)
 
 
-def failures_csv(campaign: Campaign, failures: Iterable[Failure]) -> str:
-    """The failing items with their true label, for whoever trains the next model."""
-    seen = {failure: _shown(campaign, failure.item, predictions=False).cells() for failure in failures}
-    columns = list(dict.fromkeys(column for cells in seen.values() for column in cells))
-    rows = (
-        [one.item, str(one.label), blank(one.prediction), *(cells.get(c, "") for c in columns), one.by, when(one.at)]
-        for one, cells in seen.items()
-    )
-    return as_csv(["id", "label", "prediction", *columns, "annotator", "labelled_at"], rows)
-
-
 def blank(value: object) -> object:
     """A cell without a value is empty."""
     return "" if value is None else value
-
-
-def when(at: float) -> str:
-    """A moment in UTC, to the second."""
-    return datetime.datetime.fromtimestamp(at, datetime.UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def content_at(campaign: Campaign, item: str) -> Content:

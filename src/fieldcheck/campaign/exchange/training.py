@@ -18,6 +18,12 @@ from fieldcheck.files import whole
 KINDS = ("csv", "jsonl")
 
 
+def check_kind(kind: str) -> None:
+    """Refuse what no table is written in, before anything is put on record."""
+    if kind not in KINDS:
+        raise FieldcheckError(f"format '{kind}'", rule=" or ".join(KINDS), hint="--format csv")
+
+
 @dataclass(frozen=True)
 class TrainingItem:
     """One item with its label.
@@ -92,8 +98,7 @@ class TrainingSet(Sequence[TrainingItem]):
 
     def write(self, folder: Path, kind: str = "csv") -> int:
         """A table ``training.csv`` (or .jsonl), and pictures in a folder for each class; the number of pictures."""
-        if kind not in KINDS:
-            raise FieldcheckError(f"format '{kind}'", rule=" or ".join(KINDS), hint="--format csv")
+        check_kind(kind)
         folder.mkdir(parents=True, exist_ok=True)
         records = self.to_list()
         columns = list(dict.fromkeys(name for record in records for name in record)) or ["id", "label"]

@@ -9,19 +9,24 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison import reuse
-from fieldcheck.accuracy.designs.base import Design
+from fieldcheck.accuracy.designs.base import Design, KnownChances
 from fieldcheck.campaign.questions.base import LabelEvidence, PastLabels
 from fieldcheck.campaign.settings import Settings
-from fieldcheck.core.errors import DesignError
+from fieldcheck.core import draws
+from fieldcheck.core.errors import DesignError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.requirement import Decided
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
+from fieldcheck.core.types import FloatArray
+from fieldcheck.numerics import betting
 from fieldcheck.numerics.sampling.draws import uniforms
 
 
@@ -69,7 +74,7 @@ class AccuracyQuestion:
         sample = self.design.draw(self._frame, losses, budget=settings.most, seed=settings.seed)
         if not settings.train_share:
             return sample
-        if not sample.draws.reusable:
+        if not sample.draws.reusable and self._chances(len(sample)) is None:
             raise DesignError(
                 f"labels of {self.design.name} to train with",
                 rule="those that are kept judge the next version only where the chance of every item is known",
@@ -80,18 +85,38 @@ class AccuracyQuestion:
         coins = uniforms(stream(settings.seed, "train"), len(sample))
         return replace(sample, train=coins < settings.train_share)
 
+    def _chances(self, draws: int) -> FloatArray | None:
+        """Of every item to be among so many draws, where they do not follow from the draws but the design knows."""
+        return self.design.chances(self._frame, draws) if isinstance(self.design, KnownChances) else None
+
     def past_labels(self, evidence: LabelEvidence) -> PastLabels:
         """What may be re-used for another version."""
         labelled, notes = self.labelled(evidence)
-        chance = reuse.old_chances(labelled)
+        known = self._chances(len(labelled.sample))
+        chance = reuse.old_chances(labelled) if known is None else known
         items, roles = labelled.sample.items, labelled.sample.train
         train = np.zeros(len(items), dtype=bool) if roles is None else roles
         history = reuse.History(items, train, items[train], chance, self.settings.train_share * chance)
         return PastLabels(self.pool, history, evidence.labels, notes)
 
     def enough(self, evidence: LabelEvidence) -> bool:
-        """The budget says so, or the people do."""
-        return False
+        """The budget says so, or the people do; bets end when something is proven."""
+        return self.bets(evidence) is not None and self.proven(evidence) != "undecided"
+
+    def bets(self, evidence: LabelEvidence) -> betting.Bets | None:
+        """Where the bets stand, in a campaign that certifies; None in others, and before the first labels."""
+        if not isinstance(evidence.sample.draws, draws.BetDraws):
+            return None
+        try:
+            return estimators.replayed(self.labelled(evidence)[0])
+        except LabelError:
+            return None
+
+    def proven(self, evidence: LabelEvidence, *, level: float = 0.95) -> Decided:
+        """Whether the accuracy is at least what is to be certified, at any label; "failed": it is below."""
+        bets = self.bets(evidence)
+        claim = None if bets is None else bets.claim(error=1 - level)
+        return "undecided" if claim is None else "passed" if claim == "at least" else "failed"
 
     def statement(self, evidence: LabelEvidence, *, level: float) -> Estimate:
         """The estimate."""

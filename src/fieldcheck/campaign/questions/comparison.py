@@ -37,6 +37,8 @@ class ComparisonQuestion:
         Labels, looked at when the last of them is there; None: every wave is looked at, until it is decided.
     earlier
         Budgets that it had before it was extended.
+    margin
+        Decide whether the first model is worse by more than this; None: which is better.
     """
 
     name: ClassVar[str] = "comparison"
@@ -46,11 +48,12 @@ class ComparisonQuestion:
     budget: int | None
     seed: int
     earlier: tuple[int, ...] = ()
+    margin: float | None = None
 
     @classmethod
     def of(cls, settings: Settings, pools: Sequence[Pool]) -> ComparisonQuestion:
         """The question of a campaign that was started."""
-        return cls(tuple(pools), settings.budget, settings.seed, settings.budgets[:-1])
+        return cls(tuple(pools), settings.budget, settings.seed, settings.budgets[:-1], settings.not_worse)
 
     def extended(self, settings: Settings) -> ComparisonQuestion:
         contested = len(self._contest.items)
@@ -115,7 +118,7 @@ class ComparisonQuestion:
 
     def statement(self, evidence: LabelEvidence, *, level: float) -> Comparison:
         """From the labels before the first gap; with looks after every wave, from those of complete waves."""
-        contest, rule = self._contest, estimate.Rule(level, self._looks)
+        contest, rule = self._contest, estimate.Rule(level, self._looks, self.margin)
         losses, drawn = self._losses(evidence), self._drawn(evidence)
         labels = _before_gap(losses[:, drawn.items])
         if rule.certify:

@@ -7,6 +7,7 @@ import typer
 from fieldcheck.cli.exit_codes import Check
 from fieldcheck.cli.tomography.bench import bench
 from fieldcheck.cli.tomography.check import check
+from fieldcheck.cli.tomography.independence import independence
 from fieldcheck.cli.tomography.init import init
 from fieldcheck.cli.tomography.list_ import list_
 from fieldcheck.cli.tomography.query import query
@@ -24,6 +25,6 @@ tomography = typer.Typer(
 )
 
 
-for verb in (init, list_, run, query, worst, check, report, bench):
+for verb in (init, list_, run, query, worst, independence, check, report, bench):
     job = verb if verb in (init, list_) else reads_files(verb)
     tomography.command(verb.__name__.rstrip("_"), cls=Check if verb is check else None)(job)

@@ -54,7 +54,11 @@ def show_answer(answer: Answer) -> None:
             f"{words.counted(answer.measured, 'test')} in {answer.rows:,} inferences; "
             f"{answer.inferred:,} predicted only",
         ),
-        ("unperturbed", f"{words.percent(answer.base)}: the region costs {100 * answer.drop:.1f} points"),
+        (
+            "unperturbed",
+            f"{words.percent(answer.base)} on {words.counted(answer.base_inputs, 'input')}: "
+            f"the region costs {100 * answer.drop:.1f} points",
+        ),
     ]
     if answer.not_applicable or answer.left < 1:
         gone = f"; {words.counted(answer.not_applicable, 'test')} more not applicable" if answer.not_applicable else ""

@@ -36,7 +36,7 @@ def report(
         parse(text, opened.space)  # what is wrong with it is said at once
     with working(opened):
         whole, *others = (opened.ask(text, profile=chosen, level=level) for text in ("all", *(query or ())))
-        found = weaknesses(opened, level=level)
+        found = weaknesses(opened, level=level, profile=chosen)
     page = pages.tomography_page(
         whole,
         answers=others,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,18 +15,27 @@ from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json, show_table, tell
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
+from fieldcheck.core.space import Outcomes
+from fieldcheck.core.words import percent
 from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality.map import FILE, measure_quality
-from fieldcheck.tomography.runs.stopping import Stopping
-from fieldcheck.tomography.runs.stopping import registry as stopping_rules
+from fieldcheck.tomography.runs import stopping
+from fieldcheck.tomography.setup import space_file
 from fieldcheck.tomography.setup.executor import Executor
-from fieldcheck.tomography.setup.space_file import Recipe, read_recipe
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 FEATURES = ("auto", "model", "pixels", "letters")
 """Words for the features of a quality score; anything else is a path."""
+
+
+BASE = 400
+"""Unperturbed inputs that are measured first: every drop is measured from them."""
+
+
+FAR = 0.03
+"""How far the share of right answers may be from what was expected, whatever chance does."""
 
 
 FEW, LOW = 8, 0.6
@@ -44,6 +54,7 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was stopped, or extend a finished one.")
     ] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of the model (onnx, torch).")] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Run code that the space file names (pickles, TorchScript, checks).")
     ] = False,
@@ -53,7 +64,9 @@ def run(
 
     A finished run is extended by --resume with more --inferences, or a narrower --half-width.
     """
-    recipe = _with_options(read_recipe(space), inferences, half_width, plan, stop)
+    recipe = _with_options(space_file.read_recipe(space), inferences, half_width, plan, stop)
+    if threads is not None:
+        recipe = replace(recipe, model={**recipe.model, "threads": threads})
     chosen, budget, rule = _plan(recipe), _budget(recipe), _rule(recipe)
     subject = of_recipe(recipe, trust=trust)
     for note in subject.notes:
@@ -71,6 +84,8 @@ def run(
             resume=resume,
             progress=report,
             tell=tell,
+            base=_base(recipe),
+            look=partial(_look, recipe, subject),
         )
     result.export()
     if recipe.quality:
@@ -83,8 +98,8 @@ def run(
 
 
 def _with_options(
-    recipe: Recipe, inferences: int | None, half_width: float | None, plan: str | None, stop: str | None
-) -> Recipe:
+    recipe: space_file.Recipe, inferences: int | None, half_width: float | None, plan: str | None, stop: str | None
+) -> space_file.Recipe:
     """The recipe, its plan changed by what was said on the command line."""
     if inferences is not None and half_width is not None:
         raise SpaceError("--inferences and --half-width", rule="one of them says when to stop", hint="leave one out")
@@ -98,30 +113,55 @@ def _with_options(
     return replace(recipe, plan=changed)
 
 
-def _plan(recipe: Recipe) -> Plan:
+def _plan(recipe: space_file.Recipe) -> Plan:
     share = recipe.plan.get("share")
     if share is not None and type(share) not in (int, float):
         raise SpaceError(f"share = {share!r}", rule="a share of the tests of orders 3 and 4, as 0.05")
     return plans.build(str(recipe.plan.get("kind", "spread")), share=share)
 
 
-def _budget(recipe: Recipe) -> int | None:
+def _budget(recipe: space_file.Recipe) -> int | None:
     found = recipe.plan.get("inferences")
     if found is not None and (type(found) is not int or found < 1):
         raise SpaceError(f"inferences = {found!r}", rule="a whole number, 1 or more")
     return found
 
 
-def _rule(recipe: Recipe) -> Stopping | None:
+def _base(recipe: space_file.Recipe) -> int:
+    found = recipe.plan.get("base", BASE)
+    if type(found) is not int or found < 0:
+        raise SpaceError(f"base = {found!r}", rule="unperturbed inputs that are measured first, as 400")
+    return found
+
+
+def _look(recipe: space_file.Recipe, subject: Subject, outcomes: Outcomes) -> None:
+    """Say how the unperturbed inputs went; stop where that is far from what was expected."""
+    held = outcomes.applicable.held
+    share, expected = float(held.mean()), recipe.check.get("expect")
+    of = f"all {len(held):,}" if len(held) == subject.inputs else f"{len(held):,} of {subject.inputs:,}"
+    tell(f"unperturbed: {percent(share)} right on {of} inputs")
+    if expected is not None:
+        reach = max(FAR, 3 * math.sqrt(expected * (1 - expected) / len(held)))
+        if abs(share - expected) > reach:
+            raise SpaceError(
+                f"{percent(share)} of {len(held):,} unperturbed inputs are right, expected were {percent(expected)}",
+                rule="model and data as they were when that was measured; the rest was not spent",
+                hint="look at scale, layout and outputs in [model]; or change expect in [check], then --resume",
+            )
+    elif subject.guess and share < 2 * subject.guess:
+        tell(f"warning: guessing would have {percent(subject.guess)}: look at scale, layout and outputs in [model]")
+
+
+def _rule(recipe: space_file.Recipe) -> stopping.Stopping | None:
     width, kind = recipe.plan.get("half_width"), str(recipe.plan.get("stop", "half-width"))
     if width is None and "stop" not in recipe.plan:
         return None
     if width is not None and (type(width) not in (int, float) or width <= 0):
         raise SpaceError(f"half_width = {width!r}", rule="a share above 0, as 0.02")
-    return stopping_rules.build(kind, width=width)
+    return stopping.registry.build(kind, width=width)
 
 
-def _add_quality(recipe: Recipe, executor: Executor | None, out: Path) -> None:
+def _add_quality(recipe: space_file.Recipe, executor: Executor | None, out: Path) -> None:
     """Measure what [quality] asks for, unless the folder has it already."""
     if executor is None:
         raise SpaceError("the quality of a recorded truth", rule="[quality] needs a model and its data")

@@ -9,8 +9,9 @@ import typer
 
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, show_table
-from fieldcheck.cli.tomography.options import RunFolder, SurrogateName, smallest_of, working
+from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, smallest_of, working
 from fieldcheck.report import tomography_figures
+from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import weaknesses
 
@@ -27,18 +28,20 @@ def worst(
             min=0, max=1, help="A robustness under this is a failure (default: ten points under unperturbed)."
         ),
     ] = None,
+    profile: ProfileFile = None,
     surrogate: SurrogateName = None,
     level: options.Level = 0.95,
     as_json: options.AsJson = False,
 ) -> None:
     """The weakest conditions, the strongest interactions, and the smallest combination that fails."""
+    chosen = None if profile is None else Profile.from_file(profile)
     opened = Run.open(run, surrogate=surrogate)
     with working(opened):
-        found = weaknesses(opened, order=order, count=count, below=below, level=level)
+        found = weaknesses(opened, order=order, count=count, below=below, level=level, profile=chosen)
     if as_json:
         show_json(asdict(found))
         return
-    for table in tomography_figures.tables(found):
+    for table in (*tomography_figures.tables(found), *tomography_figures.pairs_apart(opened)):
         show_table(table)
         say()
     say(smallest_of(found))

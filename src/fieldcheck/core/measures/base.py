@@ -81,6 +81,10 @@ class ResultScale:
         """A value as every face writes it."""
         return percent(value) if self.share else short(value, 4)
 
+    def round(self, value: float) -> str:
+        """The end of an axis: without digits that say nothing."""
+        return f"{100 * value:.4g} %" if self.share else f"{value:.4g}"
+
     def distance(self, value: float) -> str:
         """The distance between two values, as every face writes it."""
         return f"{100 * value:.2g} points" if self.share else short(value, 3)

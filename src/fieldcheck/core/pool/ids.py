@@ -58,7 +58,7 @@ def check_unique(ids: Ids, origin: Origin) -> None:
         problem="repeats an id",
         value=lambda position: value_at(ids, position),
         rule="every item has an id of its own",
-        hint="drop the repeated rows, or map another column: --column id=NAME",
+        hint="drop the repeated rows, map another column: --column id=NAME, or number the rows: --column id=none",
     )
 
 

@@ -68,7 +68,9 @@ def protected(found: MeanEvidence, *, level: float, strict: bool = False) -> Bou
 def trusting(found: MeanEvidence, *, level: float) -> Bounds:
     """Bounds that hold if the risk model is right; never wider than the protected ones."""
     low, most = protected(found, level=level)
-    high = _upper(found, max(found.seen, found.foreseen), found.unseen, level=level, share=WORST)
+    # Where failures were sought and none was found, there are no more than a random sample would leave possible.
+    rate = found.unseen if found.failures else max(found.unseen, found.labels / found.population)
+    high = _upper(found, max(found.seen, found.foreseen), rate, level=level, share=WORST)
     return _possible(found, low, min(high, most))
 
 

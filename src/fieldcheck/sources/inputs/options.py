@@ -11,7 +11,7 @@ from fieldcheck.core.errors import InputsError, PoolError
 from fieldcheck.core.inputs import Kind
 from fieldcheck.core.pool.column import closest
 from fieldcheck.core.pool.origin import Origin
-from fieldcheck.sources.roles import RECOGNISED
+from fieldcheck.sources.roles import RECOGNISED, ROWS
 
 Colour = Literal["auto", "rgb", "grey"]
 
@@ -19,7 +19,7 @@ Colour = Literal["auto", "rgb", "grey"]
 LABELS = ("y", *RECOGNISED["target"], "class", "category")
 
 
-IDS = RECOGNISED["id"]
+IDS = (*RECOGNISED["id"], *ROWS)
 
 
 TEXTS = ("text", "texts", "sentence", "review", "content", "document", "comment", "tweet", "question", "body")

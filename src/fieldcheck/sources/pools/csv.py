@@ -21,7 +21,7 @@ from fieldcheck.files import text as texts
 from fieldcheck.files.limits import check_size
 from fieldcheck.sources.cells import MISSING, typed, with_commas
 from fieldcheck.sources.pools.layout import Layout, find_layout, is_data
-from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.roles import ROWS, ColumnMap
 from fieldcheck.sources.table import RawTable, check_names
 
 BLOCK = 1 << 23
@@ -108,7 +108,7 @@ class _File:
 
 def _row_names(read: dict[str, Any]) -> str | None:
     """The index that pandas writes, the row names of R."""
-    return next((name for name in read if name.strip().lower() in ("", "unnamed: 0")), None)
+    return next((name for name in read if name.strip().lower() in ROWS), None)
 
 
 def _check_header(path: Path, found: Layout) -> None:

@@ -85,7 +85,10 @@ def _of_object(found: Mapping[str, Any], origin: Origin, *, form: str) -> RawTab
         return from_records(rows, origin, form=f"{form} table")
     if found and all(isinstance(values, list) for values in found.values()):
         return from_lists(found, origin, form=f"{form} columns")
-    if found and all(isinstance(values, Mapping) and values for values in found.values()):  # pandas, orient="columns"
+    if found and all(isinstance(values, Mapping) and values for values in found.values()):
+        if all(key.isdecimal() for key in found) and not any(key.isdecimal() for key in next(iter(found.values()))):
+            records = [{"": key, **values} for key, values in found.items()]  # pandas, orient="index"
+            return from_records(records, origin, form=f"{form} rows")
         keys = list(dict.fromkeys(key for values in found.values() for key in values))
         lists = {name: [values.get(key) for key in keys] for name, values in found.items()}
         return from_lists({"": keys, **lists}, origin, form=f"{form} columns")

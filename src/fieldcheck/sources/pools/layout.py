@@ -20,7 +20,7 @@ LOOKED_AT = 60
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
-DATA = re.compile(r"[+-]?\d*[.,]\d+\s*%?|\d+\s*%")
+DATA = re.compile(r"[+-]?\d*[.,]\d+(?:[eE][+-]?\d+)?\s*%?|\d+\s*%")
 """A number with a fraction, or a percentage: what no column is called."""
 
 

@@ -10,6 +10,7 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.sources.cells import column_of, with_commas
 from fieldcheck.sources.pools.arrow import as_matrix
 from fieldcheck.sources.pools.layout import header_row, is_data
+from fieldcheck.sources.roles import ROWS
 from fieldcheck.sources.table import RawTable, check_names
 
 DEPTH = 4
@@ -95,7 +96,7 @@ def from_lists(lists: Mapping[str, Sequence[Any]], origin: Origin, *, form: str,
         commas.update({said: None} if said else {})
         if mixed:
             notes.append(f"'{name}' holds numbers and text: read as text")
-    index = next((name for name in columns if name.strip().lower() in ("", "unnamed: 0")), rows)
+    index = next((name for name in columns if name.strip().lower() in ROWS), rows)
     words = ", ".join([form, *commas])
     return RawTable(columns, origin, matrices=matrices, form=words, rows=index, notes=tuple(notes))
 

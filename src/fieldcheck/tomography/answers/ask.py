@@ -17,6 +17,10 @@ from fieldcheck.tomography.query import Query
 from fieldcheck.tomography.setup.scenes import LEAST_LEFT
 from fieldcheck.tomography.surrogates.base import FittedSurrogate
 
+ENOUGH = 400
+"""Unperturbed inputs from which on their share is taken as it is."""
+
+
 FEW = 30
 """Below so many rows in a region its audit is not worth a number."""
 
@@ -51,7 +55,7 @@ def ask(
     selected = query.tests(_values(fitted, query.space, quality))
     left = np.ones(len(selected)) if shares is None else shares(selected)
     tests, left = selected[left >= LEAST_LEFT], left[left >= LEAST_LEFT]
-    base = float(fitted.predict(np.zeros(1, dtype=np.int64))[0][0])
+    base, clean = base_of(fitted, outcomes)
     if not len(tests):
         return _nothing(query, len(selected), base, level)
     weights = _weights(profile, query, tests)
@@ -60,7 +64,9 @@ def ask(
     inside = outcomes.select(np.isin(outcomes.tests, tests))
     # Once for all that follows: in a space of millions this is most of the work.
     means, _ = fitted.predict(tests)
-    audit, audit_error = difference(means, inside, tests, weights=weights, left=left, draws=draws or len(outcomes))
+    audit, audit_error = difference(
+        means, inside, tests, weights=weights, left=left, draws=draws or drawn_rows(outcomes)
+    )
     seen = None if objects is None else objects(tests)
     return Answer(
         query=query.text,
@@ -72,14 +78,15 @@ def ask(
         high=high,
         level=level,
         base=base,
+        base_inputs=clean,
         audit=audit,
         audit_error=audit_error,
         worst=tuple(
             condition(fitted, outcomes, query.space, test=int(test), level=level)
-            for test in lowest(means, tests, worst)
+            for test in lowest(means[weights > 0], tests[weights > 0], worst)
         ),
         profile=profile.name if profile is not None else "",
-        notes=fitted.notes,
+        notes=(*fitted.notes, *(() if profile is None else profile.notes(query.space))),
         not_applicable=len(selected) - len(tests),
         left=float(weights @ left),
         recall=math.nan if seen is None else seen.recall,
@@ -92,6 +99,14 @@ def _nothing(query: Query, selected: int, base: float, level: float) -> Answer:
     why = "in none of its tests enough inputs have an object left" if selected else "no test fits it"
     nan = math.nan
     return Answer(query.text, 0, 0, 0, nan, nan, nan, level, base, notes=(why,), not_applicable=selected)
+
+
+def base_of(fitted: FittedSurrogate, outcomes: Outcomes) -> tuple[float, int]:
+    """Robustness without perturbation, and on how many inputs it was measured; predicted where these are few."""
+    clean = outcomes.held[outcomes.tests == 0]
+    if len(clean) >= ENOUGH:
+        return float(clean.mean()), len(clean)
+    return float(fitted.predict(np.zeros(1, dtype=np.int64))[0][0]), len(clean)
 
 
 def weakest(
@@ -123,6 +138,11 @@ def condition(fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, test
     )
 
 
+def drawn_rows(outcomes: Outcomes) -> int:
+    """Rows that the plan drew."""
+    return len(outcomes) if outcomes.chance is None else int(np.count_nonzero(outcomes.chance != 0))
+
+
 def difference(
     predicted: FloatArray, inside: Outcomes, tests: IntArray, *, weights: FloatArray, left: FloatArray, draws: int
 ) -> tuple[float, float]:
@@ -135,6 +155,8 @@ def difference(
 
     The difference estimator of survey sampling: each row stands for ``1 / (draws × chance)`` of its test.
     """
+    if inside.chance is not None:
+        inside = inside.select(inside.chance != 0)  # those that were not drawn
     if inside.chance is None or len(inside) < FEW or not np.all(inside.chance > 0):
         return math.nan, math.nan
     at = np.searchsorted(tests, inside.tests)

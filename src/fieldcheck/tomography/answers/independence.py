@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -31,6 +33,55 @@ class PairTest:
     cells: int
     p_value: float
     applicable: bool
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """Both tests of one pair of perturbations.
+
+    independent
+        Whether the resampled test, at 5 % over all pairs together (Holm), leaves independence standing.
+    """
+
+    first: str
+    second: str
+    published: PairTest
+    resampled: PairTest
+    independent: bool
+
+
+LEVEL = 0.05
+"""Chance that any pair of independent perturbations is called dependent."""
+
+
+def independence(space: Space, outcomes: Outcomes, *, seed: int = 0) -> tuple[PairVerdict, ...]:
+    """All pairs of perturbations that were measured alone and together, in the order of the space."""
+    found = []
+    for first, second in combinations(space.names, 2):
+        with suppress(SpaceError):  # not measured alone and together
+            names = {"first": first, "second": second}
+            found.append((published(space, outcomes, **names), resampled(space, outcomes, **names, seed=seed)))
+    if not found:
+        raise SpaceError(
+            "no two perturbations were measured alone and together",
+            rule="independence needs the unperturbed test and orders 1 and 2",
+            hint="two perturbations or more, and --plan pairs",
+        )
+    kept = _standing([test.p_value for _, test in found])
+    return tuple(
+        PairVerdict(one.first, one.second, one, other, stands) for (one, other), stands in zip(found, kept, strict=True)
+    )
+
+
+def _standing(p_values: list[float]) -> list[bool]:
+    """Which hypotheses are not rejected by Holm's procedure (Scandinavian Journal of Statistics 1979)."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    rejected: set[int] = set()
+    for place, at in enumerate(order):
+        if p_values[at] > LEVEL / (len(order) - place):
+            break
+        rejected.add(at)
+    return [at not in rejected for at in range(len(p_values))]
 
 
 @dataclass(frozen=True, eq=False)

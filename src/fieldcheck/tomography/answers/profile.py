@@ -48,6 +48,11 @@ class Profile:
         whole: FloatArray = reduce(np.multiply.outer, tables).reshape(-1)
         return whole
 
+    def notes(self, space: Space) -> tuple[str, ...]:
+        """Which perturbations it leaves out, and what that means."""
+        missing = [name for name in space.names if name not in self.weights]
+        return (f"the profile leaves out {', '.join(missing)}: all severities equally likely",) if missing else ()
+
     def _of(self, name: str, levels: int) -> FloatArray:
         given = self.weights.get(name)
         table = np.ones(levels) if given is None else np.asarray(given, dtype=np.float64)

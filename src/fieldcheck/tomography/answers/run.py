@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,14 @@ from fieldcheck.files import npz, schema
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography import surrogates
-from fieldcheck.tomography.answers.ask import ask
+from fieldcheck.tomography.answers.ask import ask, drawn_rows
 from fieldcheck.tomography.answers.fit_file import fitted
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.query import parse
 from fieldcheck.tomography.runs.ending import Ending, ending
 from fieldcheck.tomography.runs.folder import BACKUP, HEAD, RunFolder, space_of
-from fieldcheck.tomography.runs.measure import Bands, Progress, Tell, carried_out, head_of
+from fieldcheck.tomography.runs.measure import Bands, Look, Progress, Tell, carried_out, head_of
 from fieldcheck.tomography.runs.schedule import Schedule, Stage
 from fieldcheck.tomography.runs.stopping import Stopping
 from fieldcheck.tomography.setup.scenes import LEAST_LEFT, ShareLeft
@@ -154,7 +154,7 @@ class Run:
             worst=worst,
             shares=None if self.left is None else self.shares,
             objects=self.objects_in,
-            draws=None if self.rows is None else len(self.rows),
+            draws=None if self.rows is None or self.left is None else drawn_rows(self.rows),
         )
 
     def export(self) -> Path | None:
@@ -222,6 +222,8 @@ def measure(  # noqa: PLR0913 -- all optional
     resume: bool = False,
     progress: Progress | None = None,
     tell: Tell | None = None,
+    base: int = 0,
+    look: Look | None = None,
 ) -> Run:
     """Run the plan on a subject.
 
@@ -232,12 +234,13 @@ def measure(  # noqa: PLR0913 -- all optional
         half-width of the rule narrower than they were: the run is extended (see ``Schedule``).
     progress, tell
         Told how far the run is, and in words what was seen on the way.
+    base, look
+        Unperturbed inputs that are measured first, at least; shown to ``look`` before the rest is spent.
     """
     surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
     if rule is None:
         budget = budget or plan.usual
-    head = head_of(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered)
-    ledger = None if folder is None else RunFolder.create(folder, head, resume=resume)
+    head = head_of(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered, base=base)
     schedule = Schedule(
         subject.space,
         subject.inputs,
@@ -247,9 +250,13 @@ def measure(  # noqa: PLR0913 -- all optional
         seed,
         bands=Bands(subject, surrogate, seed, tell),
         ordered=ordered,
-        earlier=() if ledger is None else tuple(Stage(**stage) for stage in ledger.head().get("earlier", ())),
+        base=base,
     )
-    outcomes, arrangements = carried_out(schedule, subject, ledger, progress)
+    schedule.check()  # what cannot be run leaves no folder
+    ledger = None if folder is None else RunFolder.create(folder, head, resume=resume)
+    if ledger is not None:
+        schedule = replace(schedule, earlier=tuple(Stage(**stage) for stage in ledger.head().get("earlier", ())))
+    outcomes, arrangements = carried_out(schedule, subject, ledger, progress, look)
     _refuse_nothing(outcomes, "the run")
     return Run(
         subject.space,

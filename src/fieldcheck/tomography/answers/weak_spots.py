@@ -8,7 +8,8 @@ import numpy as np
 
 from fieldcheck.core.space import Condition
 from fieldcheck.core.types import FloatArray
-from fieldcheck.tomography.answers.ask import condition, weakest
+from fieldcheck.tomography.answers.ask import base_of, condition, weakest
+from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.plans.base import low_orders
 
@@ -45,14 +46,24 @@ class Weakness:
 
 
 def weaknesses(
-    run: Run, *, order: int = 2, count: int = 10, below: float | None = None, level: float = 0.95
+    run: Run,
+    *,
+    order: int = 2,
+    count: int = 10,
+    below: float | None = None,
+    level: float = 0.95,
+    profile: Profile | None = None,
 ) -> Weakness:
     """The weakest conditions up to an order, the strongest interactions, and the smallest combination that fails.
 
     below
         A robustness under this is a failure; by default ten points under that of unperturbed inputs.
+    profile
+        What has no weight in it is not listed.
     """
     tests = run.applicable(np.sort(low_orders(run.space, order)))
+    if profile is not None:
+        tests = tests[profile.over(run.space)[tests] > 0]
     limit = _base(run) - 0.1 if below is None else below
     return Weakness(
         conditions=weakest(run.fitted, run.outcomes, run.space, tests=tests, level=level, count=count),
@@ -108,4 +119,4 @@ def smallest(run: Run, below: float, *, level: float) -> Condition | None:
 
 
 def _base(run: Run) -> float:
-    return float(run.fitted.predict(np.zeros(1, dtype=np.int64))[0][0])
+    return base_of(run.fitted, run.outcomes)[0]

@@ -1,9 +1,9 @@
 """A recursive-descent parser.
 
     query      = every ("or" every)*
-    every      = one ("and" one)*
+    every      = one (("and" | "," ["and"]) one)*
     one        = "not" one | "(" query ")" | "all" | comparison
-    comparison = operand (sign operand)+ | name ["not"] "in" "{" member ("," member)* "}"
+    comparison = operand (sign operand)+ | name ["not"] "in" "{" member ("," member)* "}" | word name
     operand    = name | number | word
     member     = number [".." number] | word
 
@@ -80,9 +80,14 @@ class _Parser:
 
     def every(self) -> Node:
         parts = [self.one()]
-        while self.take("and"):
+        while self.take("and") or self.comma():
             parts.append(self.one())
         return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+    def comma(self) -> bool:
+        """Go past a comma, which means ``and``, also where that stands behind it."""
+        there = self.take(",")
+        return there and (self.take("and") or True)
 
     def one(self) -> Node:
         self.depth += 1
@@ -107,6 +112,8 @@ class _Parser:
         first = self.operand()
         if self.now.kind in ("in", "not in", "not"):
             return self.membership(first)
+        if self.now.kind == "name" and not is_known(first, self.known):
+            return self.bounded(self.operand(), "=", first)  # as people say it: high brightness
         if self.now.kind not in COMPARISONS:
             raise self.wrong(self.now, f"a comparison is missing after '{first.text}'", rule="< <= = != >= > or in")
         links: list[Node] = []

@@ -87,7 +87,7 @@ def _usual(axis: Axis) -> dict[str, tuple[int, int]]:
 
 def look_up(token: Token, known: Mapping[str, Quantity], text: str) -> Quantity:
     """The quantity that a name stands for."""
-    found = known.get(_plain(token.text))
+    found = known.get(_plain(token.text)) or _only_one(token, known, text)
     if found is not None:
         return found
     names = [quantity.name for quantity in known.values()]
@@ -101,7 +101,22 @@ def look_up(token: Token, known: Mapping[str, Quantity], text: str) -> Quantity:
 
 
 def is_known(token: Token, known: Mapping[str, Quantity]) -> bool:
-    return token.kind == "name" and _plain(token.text) in known
+    """Whether this is a name, or the end of one or more."""
+    return token.kind == "name" and (_plain(token.text) in known or bool(_ending(token, known)))
+
+
+def _ending(token: Token, known: Mapping[str, Quantity]) -> list[Quantity]:
+    """Quantities whose names end so: ``blur`` of motion-blur."""
+    return [quantity for name, quantity in known.items() if name.endswith("-" + _plain(token.text))]
+
+
+def _only_one(token: Token, known: Mapping[str, Quantity], text: str) -> Quantity | None:
+    """The only quantity whose name ends so; an error where there are several, none where there is none."""
+    found = _ending(token, known)
+    if len(found) > 1:
+        names = [quantity.name for quantity in found]
+        raise error(text, token.start, f"which '{token.text}'?", rule="there are: " + ", ".join(names), hint=names[0])
+    return found[0] if found else None
 
 
 def _plain(name: str) -> str:

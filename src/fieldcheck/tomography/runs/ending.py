@@ -73,18 +73,18 @@ def ending(schedule: Schedule, outcomes: Outcomes) -> Ending:
 
 @dataclass(frozen=True)
 class _Seen:
-    """Rows, distinct tests and distinct inputs, and whether each of the tests ran on all inputs of the data."""
+    """Rows, distinct tests, rows of one input, and whether each of the tests ran on all inputs of the data."""
 
     rows: int
     tests: int
-    inputs: int
+    each: int
     whole: bool
 
     @classmethod
     def of(cls, outcomes: Outcomes, inputs: int) -> _Seen:
         pairs = len(np.unique(outcomes.tests * inputs + outcomes.inputs))
         tests = len(np.unique(outcomes.tests))
-        return cls(len(outcomes), tests, len(np.unique(outcomes.inputs)), pairs == tests * inputs)
+        return cls(len(outcomes), tests, int(np.bincount(outcomes.inputs).max()), pairs == tests * inputs)
 
 
 def _unspent(schedule: Schedule, seen: _Seen) -> str:
@@ -98,7 +98,7 @@ def _unspent(schedule: Schedule, seen: _Seen) -> str:
     if by_test:
         return f"they do not pay for one more test on all {schedule.inputs:,} inputs"
     if schedule.plan.adds == "inputs":
-        return f"one more input takes {seen.rows // seen.inputs:,}, one in each test"
+        return f"one more input takes {seen.each:,}, one in each test"
     return "the plan has no more rows"
 
 

@@ -27,14 +27,25 @@ Tell = Callable[[str], None]
 """Told what a person may want to know while waiting."""
 
 
+Look = Callable[[Outcomes], None]
+
+
 LOOKED_AT = 1_000
 """Tests whose bands decide when a spread plan may stop."""
 
 
 def carried_out(
-    schedule: Schedule, subject: Subject, ledger: RunFolder | None, progress: Progress | None
+    schedule: Schedule,
+    subject: Subject,
+    ledger: RunFolder | None,
+    progress: Progress | None,
+    look: Look | None = None,
 ) -> tuple[Outcomes, IntArray | None]:
-    """All outcomes, those that the ledger has already first, and their arrangements where order matters."""
+    """All outcomes, those that the ledger has already first, and their arrangements where order matters.
+
+    look
+        Shown the unperturbed inputs before the rest is spent; it may raise.
+    """
     outcomes, arrangements = (_EMPTY, None) if ledger is None else ledger.read()
     while True:
         rows, variants = schedule.next(outcomes)
@@ -45,6 +56,8 @@ def carried_out(
         if ledger is not None:
             ledger.add(found, variants, objects)
         outcomes, arrangements = _joined(outcomes, found), _appended(arrangements, variants)
+        if look is not None and len(outcomes) == len(schedule.unperturbed):
+            look(outcomes)
         if progress is not None:
             progress(len(outcomes), schedule.total(outcomes))
 
@@ -93,6 +106,7 @@ def head_of(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
         "ordered": settings["ordered"],
         "subject": dict(subject.digest or {}),
         "inputs": subject.inputs,
+        "base": settings["base"],
         "classes": None if subject.classes is None else subject.classes.tolist(),
         "guess": subject.guess,
         "left": left.record() if (left := subject.left()) is not None else None,

@@ -16,11 +16,15 @@ from fieldcheck.core.errors import BudgetError, SpaceError
 from fieldcheck.core.rng import ItemStreams, stream
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
-from fieldcheck.tomography.plans.base import Plan, Rows, joined
+from fieldcheck.tomography.plans.base import Plan, Rows, joined, random_order
 from fieldcheck.tomography.runs.stopping import Stopping, width_of, with_width
 
 FIRST = 4_000
 """Rows before the bands of a spread plan are looked at for the first time."""
+
+
+ROUNDS = 6
+"""Times that a plan is asked again, because some of its rows are unperturbed and there already."""
 
 
 MOST = 2_000_000
@@ -62,6 +66,10 @@ class Schedule:
         Rows in a part: what is lost when a run is killed.
     earlier
         Settings before the run was extended, in order.
+    base
+        Unperturbed inputs that come first, whatever the plan, as far as there are and as a quarter of the budget pays
+        for: every drop is measured from them. Their chance is 0, because they are not drawn. A rule that looks test by
+        test decides on them, too.
     """
 
     space: Space
@@ -74,20 +82,25 @@ class Schedule:
     ordered: bool = False
     chunk: int = 4_096
     earlier: tuple[Stage, ...] = ()
+    base: int = 0
     _rounds: dict[int, Rows] = field(default_factory=dict, init=False, repr=False)
     _looks: dict[tuple[int, int, int], BoolArray] = field(default_factory=dict, init=False, repr=False)
+    _ranked: dict[str, IntArray] = field(default_factory=dict, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.rule is not None and self.ordered:
-            raise SpaceError("a stopping rule where the order matters", rule="--inferences instead of --half-width")
+    def check(self) -> None:
+        """Refuse what cannot be run, before anything is written."""
+        self.next(_NONE_YET)
 
     def next(self, outcomes: Outcomes) -> tuple[Rows, IntArray | None]:
         """The rows to run after these; none when the run is done."""
         rows, begun = self._round(outcomes)
         done = len(outcomes) - begun
         _check_begun(rows.part(slice(done)), outcomes.select(np.arange(begun, len(outcomes))))
-        found = rows.part(slice(done, done + self.chunk))
-        return found, self._arrangements(found, len(outcomes)) if self.ordered else None
+        first = len(self.unperturbed)
+        found = rows.part(slice(done, first if len(outcomes) < first else done + self.chunk))
+        if not self.ordered:
+            return found, None
+        return found, self._arrangements(rows, begun)[done : done + len(found)]
 
     def total(self, outcomes: Outcomes) -> int:
         """Rows of the run as far as they are known: with a rule, those of this round."""
@@ -117,12 +130,42 @@ class Schedule:
         """All rows where no rule decides, those of earlier stages first."""
         rows, parts = _NOTHING, []
         for stage in self._stages:
-            further = self._unseen(self._planned(stage.budget), rows)
+            clean = self._unseen(self._clean(stage.budget), rows)
+            rows = joined(rows, clean)
+            parts.append(clean)
+            further = self._unseen(self._beside(stage.budget), rows)
             if stage.budget is not None:
                 further = further.part(slice(max(0, stage.budget - len(rows))))
             rows = joined(rows, further)
             parts.append(self._arranged(further))
         return joined(*parts)
+
+    @cached_property
+    def unperturbed(self) -> Rows:
+        """Rows without perturbation that come before those of the plan; none where the plan runs whole tests."""
+        return self._clean(self._stages[0].budget)
+
+    def _clean(self, budget: int | None) -> Rows:
+        """Unperturbed inputs for a budget: those that a plan on the same inputs in all tests takes first."""
+        if not self.base or self.plan.adds == "tests" or (self.rule is not None and not self._drawn):
+            return _NOTHING
+        count = min(self.base, self.inputs, self.base if budget is None else budget // 4)
+        inputs = np.sort(random_order(self.inputs, self.seed)[:count])
+        return Rows(np.zeros(count, dtype=np.int64), inputs, np.zeros(count))
+
+    def _beside(self, budget: int | None) -> Rows:
+        """Rows of the plan that the budget pays for beside the unperturbed ones; those that are both count once."""
+        clean = self._clean(budget)
+        if budget is None or not len(clean):
+            return self._planned(budget)
+        rows = self._planned(max(1, budget - len(clean)))
+        for _ in range(ROUNDS):  # each adds less than the one before
+            wanted = budget - len(clean) + len(rows) - len(self._unseen(rows, clean))
+            more = self._planned(wanted)
+            if len(more) == len(rows):
+                break
+            rows = more
+        return rows
 
     def _planned(self, budget: int | None) -> Rows:
         """Rows of the plan that the budget pays for, those that run in several orders counted as often."""
@@ -170,6 +213,7 @@ class Schedule:
                 at = np.flatnonzero(np.isin(every, tests) & (seen < self.inputs))
                 at = at[self._look((number, begun, mark), every[at], outcomes, current)]
                 rows = _next_inputs(every[at], seen[at], order, rule.batch)
+                rows = rows.repeated(self._variants(rows)) if self.ordered else rows
                 if not len(rows):
                     break
                 if begun + len(rows) > len(outcomes):
@@ -205,7 +249,10 @@ class Schedule:
         """Each round of a spread plan adds half of what was there, until the bands are narrow enough."""
         if self.rule is None or not self.rule.of_bands or self.rule.width is None or self.bands is None:
             raise SpaceError("a spread plan stops by the width of its bands", rule="--half-width, or --inferences")
-        begun, number, wanted = 0, 0, FIRST
+        first = len(self.unperturbed)
+        if len(outcomes) < first:
+            return self.unperturbed, 0
+        begun, number, wanted = first, 0, max(1, FIRST - first)
         while begun < self.most:
             rows = self._added(number, wanted, outcomes, begun)
             if not len(rows):
@@ -240,23 +287,32 @@ class Schedule:
         return rows if self.budget is None else rows.part(slice(self.budget - begun))
 
     def _arrangements(self, rows: Rows, begun: int) -> IntArray:
-        """The rank of each row's order of perturbations: a random one in a spread plan, else one after the other."""
+        """The rank of each row's order of perturbations: a random one in a spread plan, else one after the other.
+
+        rows, begun
+            Those of a round, and how many came before it.
+        """
         if not self._drawn:
-            return self._enumerated[begun : begun + len(rows)]
+            return self._enumerated(rows, begun)
         draws = ItemStreams.of(self.seed, "arrangement", np.arange(begun, begun + len(rows)), 0)
         keys = np.where(self.space.severities(rows.tests) > 0, draws.uniforms(len(self.space.axes)), 2.0)
         return ranks_of(np.argsort(keys, axis=1, kind="stable"))
 
-    @cached_property
-    def _enumerated(self) -> IntArray:
-        """Rows of one test and input follow each other: the n-th has the n-th order."""
-        rows = self._fixed
-        same = np.concatenate([[False], (np.diff(rows.tests) == 0) & (np.diff(rows.inputs) == 0)])
-        starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(rows))))
-        active = (self.space.severities(rows.tests) > 0) @ (1 << np.arange(len(self.space.axes)))
-        kinds, which = np.unique(np.column_stack([active, np.arange(len(rows)) - starts]), axis=0, return_inverse=True)
-        ranks = [_arrangement(int(mask), int(number), len(self.space.axes)) for mask, number in kinds]
-        return np.array(ranks, dtype=np.int64)[which]
+    def _enumerated(self, rows: Rows, begun: int) -> IntArray:
+        """Rows of one test and input follow each other: the n-th has the n-th order. Kept during a round."""
+        if self._ranked.get("begun") is None or not np.array_equal(self._ranked["begun"], [begun, len(rows)]):
+            same = np.concatenate([[False], (np.diff(rows.tests) == 0) & (np.diff(rows.inputs) == 0)])
+            starts = np.maximum.accumulate(np.where(same, 0, np.arange(len(rows))))
+            active = (self.space.severities(rows.tests) > 0) @ (1 << np.arange(len(self.space.axes)))
+            keys = np.column_stack([active, np.arange(len(rows)) - starts])
+            kinds, which = np.unique(keys, axis=0, return_inverse=True)
+            ranks = [_arrangement(int(mask), int(number), len(self.space.axes)) for mask, number in kinds]
+            self._ranked["ranks"] = np.array(ranks, dtype=np.int64)[which]
+            self._ranked["begun"] = np.array([begun, len(rows)])
+        return self._ranked["ranks"]
+
+
+_NONE_YET = Outcomes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 _NOTHING = Rows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -298,12 +354,23 @@ def _wanting(tests: IntArray, outcomes: Outcomes, rule: Stopping, inputs: int) -
 
 
 def _by_test(tests: IntArray, outcomes: Outcomes) -> Iterator[FloatArray]:
-    """The outcomes of each test, in the order in which they came."""
+    """The outcomes of each test, one per input, in the order in which they came; of several orders, their mean."""
+    outcomes = _one_per_input(outcomes)
     order = np.argsort(outcomes.tests, kind="stable")
     ends = np.searchsorted(outcomes.tests[order], tests, side="right")
     starts = np.searchsorted(outcomes.tests[order], tests, side="left")
     held = outcomes.held[order]
     return (_there(held[first:last]) for first, last in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _one_per_input(outcomes: Outcomes) -> Outcomes:
+    """Rows of one test and input, which differ in the order of perturbations, as one."""
+    same = (np.diff(outcomes.tests) == 0) & (np.diff(outcomes.inputs) == 0)
+    if not same.any():
+        return outcomes
+    first = np.flatnonzero(np.concatenate([[True], ~same]))
+    held = np.add.reduceat(outcomes.held, first) / np.diff([*first.tolist(), len(outcomes)])
+    return Outcomes(outcomes.tests[first], outcomes.inputs[first], held)
 
 
 def _there(held: FloatArray) -> FloatArray:

@@ -41,8 +41,14 @@ def against(measure: Measure | Callable[[Any, Any], npt.NDArray[Any]], truths: A
     """What is right by a measure, or by a function of outputs and truths, where the truth of every input is known."""
     known = truths if isinstance(truths, np.ndarray) else entries(truths)
     if callable(measure):
-        return lambda outputs, at: measure(outputs, known[at])
+        return lambda outputs, at: measure(_in_rows(outputs), known[at])
     return lambda outputs, at: ~measure.failed(measure.losses(outputs, known[at]))
+
+
+def _in_rows(outputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """One array where all entries are numbers of one shape: a function of classes or values counts on its columns."""
+    shapes = {getattr(one, "shape", None) for one in outputs}
+    return np.stack(list(outputs)) if len(shapes) == 1 and None not in shapes else outputs
 
 
 def entries(truths: Any) -> npt.NDArray[Any]:

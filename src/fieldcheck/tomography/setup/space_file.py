@@ -39,8 +39,8 @@ KEYS: dict[str, frozenset[str]] = {
     "model": frozenset({"file", "batch", "classes", "decoder", *OPENING, *PREPARATION}),
     "data": frozenset({"file", "limit", *READING}),
     "truth": frozenset({"file", "perturbations"}),
-    "check": frozenset({"kind", "tolerance", "function", "visible", "classes", "reference"}),
-    "plan": frozenset({"kind", "inferences", "half_width", "stop", "share"}),
+    "check": frozenset({"kind", "tolerance", "function", "visible", "classes", "reference", "expect"}),
+    "plan": frozenset({"kind", "inferences", "half_width", "stop", "share", "base"}),
     "quality": frozenset({"score", "features", "tests", "inputs"}),
     "perturbation": frozenset({"name", "levels", "apply", "words", "of", "amounts"}),
 }
@@ -225,6 +225,10 @@ def _check_check(check: Mapping[str, Any], place: Path) -> None:
         )
     if not 0 <= _number(check.get("visible", 0), "visible", place) <= 1:
         raise SpaceError(f"{place}: visible = {check['visible']}", rule="a share of the box, 0 to 1")
+    if not 0 <= _number(check.get("expect", 0), "expect", place) <= 1:
+        raise SpaceError(
+            f"{place}: expect = {check['expect']}", rule="share of right answers without perturbation: 0.98"
+        )
     if check.get("reference", "label") not in ("label", "unperturbed"):
         raise SpaceError(f"{place}: reference = {check['reference']!r}", rule="label, or unperturbed")
     if not isinstance(check.get("classes", {}), dict) or not all(map(_is_group, check.get("classes", {}).values())):

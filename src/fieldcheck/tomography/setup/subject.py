@@ -19,10 +19,10 @@ from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Inputs, Subset, gather
 from fieldcheck.core.measures.base import Measure
+from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.models import decoders
-from fieldcheck.models.classes import as_codes, class_names
+from fieldcheck.models import classes as naming
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against, entries
@@ -143,7 +143,7 @@ def _model_digest(recipe: Recipe) -> str:
 def _settings(recipe: Recipe) -> str:
     """All that the file says of model, data and check, but where they are and what changes no outcome."""
     tables = [
-        {name: value for name, value in table.items() if name not in ("file", "batch", "threads")}
+        {name: value for name, value in table.items() if name not in ("file", "batch", "threads", "expect")}
         for table in (recipe.model, recipe.data, recipe.check)
     ]
     return json.dumps(tables, sort_keys=True, default=str)
@@ -201,7 +201,10 @@ def _inputs(recipe: Recipe) -> Inputs:
     limit = int(recipe.data.get("limit", len(inputs)))
     if limit < 2:
         raise SpaceError(f"limit = {limit}", rule="two inputs or more")
-    return inputs if limit >= len(inputs) else Subset(inputs, np.arange(limit))
+    if limit >= len(inputs):
+        return inputs
+    words = stream(recipe.seed, "limit").bit_generator.random_raw(len(inputs))
+    return Subset(inputs, np.sort(np.argsort(words, kind="stable")[:limit]).astype(np.int64))
 
 
 def _labels(inputs: Inputs) -> npt.NDArray[Any]:
@@ -228,8 +231,8 @@ def _checking(
     if opened.model.task != "classification":
         raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
     width = respond(inputs.batch(0, 1)).shape[1]
-    names, _ = class_names(opened.model, [inputs], given=recipe.model.get("classes"), width=width)
-    codes = as_codes(labels, names, where=inputs.name)
+    names, _ = naming.class_names(opened.model, [inputs], given=recipe.model.get("classes"), width=width)
+    codes = naming.as_codes(labels, names, where=inputs.name)
     return against(measure, codes), codes, measure.top / width
 
 
@@ -287,8 +290,8 @@ def _with_class(boxes: FloatArray) -> FloatArray:
 def _decoder(spec: str, *, trust: bool) -> Callable[[Any, int, int], FloatArray]:
     """From the outputs for an image, its height and its width to boxes."""
     if ":" not in spec or "=" in spec:
-        return decoders.registry.build(spec).boxes
-    own, rows = models.named_object(spec, trust=trust), decoders.registry.build("boxes")
+        return models.known_decoders.build(spec).boxes
+    own, rows = models.named_object(spec, trust=trust), models.known_decoders.build("boxes")
     return lambda output, height, width: rows.boxes(own(output, height, width), height, width)
 
 

@@ -19,10 +19,11 @@ surrogate = "auto"       # predicts the tests that are not run; auto chooses by 
 
 [data]
 {data:<24} # npz, npy, image folder, CSV or Parquet, with the true labels
-{columns}# limit = 1000           # only the first inputs
+{columns}# limit = 1000           # only so many, drawn at random
 
 [check]
 kind = "label"           # the predicted class is the true one; accuracy:top=2; tolerance; detection; function
+# expect = 0.98          # right answers without perturbation: far from it, the run stops before the rest is spent
 # tolerance = 5.0        # largest absolute error that is right
 # function = "mychecks:boxes"   # (outputs, truths) -> 1.0 or 0.0 each; needs --trust
 

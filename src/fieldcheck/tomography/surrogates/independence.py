@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -37,7 +37,14 @@ class Independence:
     level: float = 0.05
 
     def fit(self, evidence: Evidence, *, seed: int) -> CountFit:
-        return fit_counts(self, evidence, name=self.name, members=MEMBERS, seed=seed)
+        found = fit_counts(self, evidence, name=self.name, members=MEMBERS, seed=seed)
+        return replace(found, notes=(self._said(Counts.of(evidence)), *found.notes))
+
+    def _said(self, counts: Counts) -> str:
+        names = counts.space.names
+        pairs = dependent_pairs(LowOrders.of(counts), self.level) if self.level else []
+        but = ", but for " + "; ".join(f"{names[a]} with {names[b]}" for a, b in pairs) if pairs else ""
+        return f"independence: products of single perturbations{but}"
 
     def learn(self, counts: Counts, *, seed: int) -> Predict:
         low = LowOrders.of(counts)

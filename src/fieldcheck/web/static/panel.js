@@ -235,10 +235,11 @@ export class Panel {
   #slices() {
     const {slices} = this.state;
     if (!slices.length) return [];
+    const known = slices.some(row => row.value !== null); // none yet: the counts say all that there is to say
     const rows = slices.map(row => make("tr", {},
       make("td", {dir: "auto"}, row.slice), make("td", {}, row.labels.toLocaleString("en")), make("td", {}, row.failures.toLocaleString("en")),
-      make("td", {}, row.value === null ? "too few" : shown(row.value, "accuracy")), make("td", {class: "bar-cell"}, range(row))));
-    return [table(["class", "labels", "failures", "accuracy", "0 to 100 %"], rows)];
+      ...(known ? [make("td", {}, row.value === null ? "too few" : shown(row.value, "accuracy")), make("td", {class: "bar-cell"}, range(row))] : [])));
+    return [table(["class", "labels", "failures", ...(known ? ["accuracy", "0 to 100 %"] : [])], rows)];
   }
 
   // Who labels
