@@ -92,10 +92,11 @@ def start(folder: Path) -> None:
 def next_(folder: Path) -> None:
     """The labels of the first wave, then the draw of the second one."""
     from fieldcheck.campaign import Annotation, Campaign
+    from fieldcheck.core.label import TrueClass
 
     with Campaign.open(folder / "c.db") as held:
         waiting = held.ask("Eva", n=10_000)
-        said = [Annotation(item, str(int(item) % 10), by="Eva") for item in waiting]
+        said = [Annotation(item, TrueClass(str(int(item) % 10)), by="Eva") for item in waiting]
         held.tell_all(said)
         held.ask("Eva", n=1)
 
