@@ -30,7 +30,8 @@ HERE = Path(__file__).resolve().parent
 DESIGNS = ("srs", "css", "ssrs", "gbs", "sups", "rhc", "2ups", "deepest", "ces")
 WAVES = ("waves", *(f"waves:objective={one}" for one in ("estimate", "balanced", "expose")))
 GROUPS = {
-    **dict.fromkeys(("CN5_MNIST", "LN5_MNIST", "model_A", "model_B", "model_C"), "MNIST"),
+    **dict.fromkeys(("CN5_MNIST", "LN5_MNIST"), "MNIST"),
+    **dict.fromkeys(("model_A", "model_B", "model_C"), "MNIST-rebuilt"),
     **dict.fromkeys(("CN12_CIFAR10", "VGG16_CIFAR10", "model_D", "model_E", "model_F"), "CIFAR10"),
     **dict.fromkeys(("model_G", "model_H", "model_I"), "CIFAR100"),
     **dict.fromkeys(("dave_orig", "dave_dropout"), "Udacity"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, ndtri
 
 from fieldcheck.core.rng import stream
+from fieldcheck.numerics import special
 from fieldcheck.numerics.regression.risk import (
     HIDDEN,
     RiskModel,
@@ -313,3 +314,12 @@ def test_no_error_at_all_is_believed_small() -> None:
     model = loss_model(signals(), None, SIZE)
     items = np.arange(30, dtype=np.int64)
     assert model.expected(model.fit(items, np.zeros(30))).max() < 1e-12
+
+
+@pytest.mark.parametrize("digits", [0, 2, 17])
+def test_normal_scores_are_those_of_mid_ranks(digits: int) -> None:
+    from scipy import stats
+
+    values = np.round(np.random.default_rng(5).random(999), digits)
+    mid = stats.rankdata(values)
+    assert np.array_equal(normal_score(values), special.ndtri((mid - 0.5) / len(values)))

@@ -49,6 +49,11 @@ class Annotation:
     def skipped(self) -> bool:
         return isinstance(self.label, Missing)
 
+    @property
+    def given(self) -> str | None:
+        """The answer as people gave it; None: it was skipped."""
+        return None if self.skipped else str(self.label)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemFlag:

@@ -39,4 +39,4 @@ def open_campaign(storage: str, pool: Path | None = None, *, new_classes: Sequen
 
 def _is_lost(storage: str) -> bool:
     """Whether there is no campaign beside what may be a sheet."""
-    return not sheet.campaign_file(Path(storage)).exists()
+    return Path(storage).is_dir() or not sheet.campaign_file(Path(storage)).exists()

@@ -83,4 +83,5 @@ def expecting(place: str | Path, wanted: str) -> Iterator[None]:
         found = recognised(place)
         if found is None or found.words.startswith(wanted):
             raise
-        raise type(error)(f"{place} is {found.words}, not {wanted}", rule=error.rule, hint=found.hint) from error
+        problem = f"{place} is {found.words}, not {wanted} ({error.problem})"
+        raise type(error)(problem, rule=error.rule, hint=found.hint) from error

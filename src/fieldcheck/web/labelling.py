@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
-from fieldcheck.campaign.state import Annotation
 from fieldcheck.campaign.stores import base as stores
 from fieldcheck.core.errors import CampaignError, FieldcheckError, LabelError
 from fieldcheck.web import requests
@@ -68,7 +67,7 @@ class Labelling:
         items = self.campaign.refresh().items.values()
         said = [one for item in items if (one := item.annotation_of(by)) is not None]
         newest = sorted(said, key=lambda one: one.number, reverse=True)[:EARLIER]
-        return {"answers": [{"id": one.item, "given": _given(one)} for one in newest]}
+        return {"answers": [{"id": one.item, "given": one.given} for one in newest]}
 
     def reopen(self, asked: requests.Reopen, person: Person) -> dict[str, Any]:
         """An item that a person answered, with their answer; another answer corrects it."""
@@ -76,7 +75,7 @@ class Labelling:
         said = None if item is None else item.annotation_of(by)
         if said is None:
             raise CampaignError(f"you have not answered '{asked.item}'", rule="one's own answers can be reopened")
-        return {"item": {**self._item(asked.item), "given": _given(said)}}
+        return {"item": {**self._item(asked.item), "given": said.given}}
 
     def next(self, asked: requests.Next, person: Person) -> dict[str, Any]:
         """Items for a person, leased to them; where there are none, why."""
@@ -164,11 +163,6 @@ class Labelling:
         if state.invited.get(state.person(name)):
             raise CampaignError(f"'{name}' has a link of their own", rule="one name, one person", hint="another name")
         return name
-
-
-def _given(said: Annotation) -> str | None:
-    """An answer as it was given; None: it was skipped."""
-    return None if said.skipped else str(said.label)
 
 
 def _signed_in(claimed: str | None, name: str) -> str:

@@ -13,7 +13,7 @@ from fieldcheck.accuracy.assessment.development import Point
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.items import Content
-from fieldcheck.campaign.progress import Annotator, Failure, Progress
+from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.campaign.state import State
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError, StoreError
 from fieldcheck.core.estimate import Estimate
@@ -21,10 +21,6 @@ from fieldcheck.report.campaign import on_scale
 
 GALLERY = 48
 """Failures that are shown; the report has all of them."""
-
-
-FIRST = 10
-"""Labels before which no number is shown: it would be read as an answer."""
 
 
 FEW_CLASSES = 20
@@ -64,7 +60,7 @@ def desk_json(campaign: Campaign) -> Snapshot:
     found = {
         "number": state.number,
         "progress": {**_progress(progress), "failures": progress.failures, "agreement": finite(progress.agreement)},
-        "people": [_person(one, state.invited) for one in campaign.view.annotators()],
+        "people": _people(campaign, state.invited),
         "unsettled": [_unsettled(campaign, name) for name in campaign.view.unsettled()[:UNSETTLED]],
         "slices": [] if estimate is None else _slices(campaign),
         "estimate": None if estimate is None else estimate_json(estimate),
@@ -80,17 +76,20 @@ def _gallery(campaign: Campaign) -> list[dict[str, Any]]:
     return [_failure(campaign, failure) for failure in newest_first[:GALLERY]]
 
 
-def _person(one: Annotator, invited: Mapping[str, str]) -> dict[str, Any]:
-    """What a person did, and whether their link is valid (None: they have none)."""
-    return {
-        "name": one.name,
-        "labels": one.labels,
-        "skips": one.skips,
-        "seconds": finite(one.seconds),
-        "agreement": finite(one.agreement),
-        "open": one.open,
-        "link": bool(invited[one.name]) if one.name in invited else None,
-    }
+def _people(campaign: Campaign, invited: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What each person did, and whether their link is valid (None: they have none)."""
+    return [
+        {
+            "name": one.name,
+            "labels": one.labels,
+            "skips": one.skips,
+            "seconds": finite(one.seconds),
+            "agreement": finite(one.agreement),
+            "open": one.open,
+            "link": bool(invited[one.name]) if one.name in invited else None,
+        }
+        for one in campaign.view.annotators()
+    ]
 
 
 def _unsettled(campaign: Campaign, name: str) -> dict[str, Any]:
@@ -122,7 +121,7 @@ def _development(campaign: Campaign, estimate: Estimate | Comparison, state: Sta
     if isinstance(estimate, Comparison):
         return []
     points = campaign.view.development(state=state)
-    return [_point(on_scale(campaign, point, estimate.metric)) for point in points if point.labels >= FIRST]
+    return [_point(on_scale(campaign, point, estimate.metric)) for point in points]
 
 
 def metric_of(campaign: Campaign) -> str:
@@ -138,20 +137,13 @@ def _estimate(campaign: Campaign, state: State) -> tuple[Estimate | Comparison |
         found = campaign.view.estimate(state=state)
         if isinstance(found, Comparison):
             return found, ""
-        return (found.as_metric(metric_of(campaign)), "") if found.labels >= FIRST else (None, _too_few(campaign))
+        return found.as_metric(metric_of(campaign)), ""
     except LabelError as error:
-        return None, _too_few(campaign) if campaign.progress().labelled < FIRST else f"{error.problem}: {error.rule}"
+        return None, f"{error.problem}: {error.rule}"
     except StoreError:
         raise
     except FieldcheckError as error:
         return None, error.problem
-
-
-def _too_few(campaign: Campaign) -> str:
-    wanted = campaign.settings.labels_per_item
-    if wanted == 1:
-        return f"It comes with the first {FIRST} labels."
-    return f"It comes when the first {FIRST} items have labels of {wanted} people."
 
 
 def _comparison_json(found: Comparison) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Predictions shard by shard: memory does not grow with the pool, and a run that was killed goes on.
+"""Predictions shard by shard: only ids and one shard are held, and a run that was killed goes on.
 
 Two passes of steps. The first runs the model; what is done is on disk under its own name, and a second run leaves it
 alone. Auxiliary variables are finished by looking at the whole column, so the first pass ends with its smallest and

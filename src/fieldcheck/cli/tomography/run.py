@@ -13,14 +13,14 @@ import typer
 
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json, show_table, tell
+from fieldcheck.core import words
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.core.space import Outcomes
-from fieldcheck.core.words import percent
 from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
-from fieldcheck.tomography.quality.map import FILE, measure_quality
+from fieldcheck.tomography.quality import map as quality_map
 from fieldcheck.tomography.runs import stopping
 from fieldcheck.tomography.setup import space_file
 from fieldcheck.tomography.setup.executor import Executor
@@ -139,17 +139,20 @@ def _look(recipe: space_file.Recipe, subject: Subject, outcomes: Outcomes) -> No
     held = outcomes.applicable.held
     share, expected = float(held.mean()), recipe.check.get("expect")
     of = f"all {len(held):,}" if len(held) == subject.inputs else f"{len(held):,} of {subject.inputs:,}"
-    tell(f"unperturbed: {percent(share)} right on {of} inputs")
+    tell(f"unperturbed: {words.percent(share)} right on {of} inputs")
     if expected is not None:
         reach = max(FAR, 3 * math.sqrt(expected * (1 - expected) / len(held)))
         if abs(share - expected) > reach:
             raise SpaceError(
-                f"{percent(share)} of {len(held):,} unperturbed inputs are right, expected were {percent(expected)}",
+                f"{words.percent(share)} of {len(held):,} unperturbed inputs are right, "
+                f"expected were {words.percent(expected)}",
                 rule="model and data as they were when that was measured; the rest was not spent",
                 hint="look at scale, layout and outputs in [model]; or change expect in [check], then --resume",
             )
     elif subject.guess and share < 2 * subject.guess:
-        tell(f"warning: guessing would have {percent(subject.guess)}: look at scale, layout and outputs in [model]")
+        tell(
+            f"warning: guessing would have {words.percent(subject.guess)}: look at scale, layout and outputs in [model]"
+        )
 
 
 def _rule(recipe: space_file.Recipe) -> stopping.Stopping | None:
@@ -165,12 +168,12 @@ def _add_quality(recipe: space_file.Recipe, executor: Executor | None, out: Path
     """Measure what [quality] asks for, unless the folder has it already."""
     if executor is None:
         raise SpaceError("the quality of a recorded truth", rule="[quality] needs a model and its data")
-    if (out / FILE).exists():
+    if (out / quality_map.FILE).exists():
         return
     given = dict(recipe.quality)
     if given.get("features", "auto") not in FEATURES:
         given["features"] = recipe.folder / str(given["features"])
-    quality = measure_quality(executor, **given, seed=recipe.seed)
+    quality = quality_map.measure_quality(executor, **given, seed=recipe.seed)
     quality.save(out)
     for note in quality.notes:
         tell(f"note: quality: {note}")

@@ -45,3 +45,5 @@ def worst(
         show_table(table)
         say()
     say(smallest_of(found))
+    if (above := opened.higher_orders) is not None and above.differs:
+        say(f"Pairs do not suffice: {above}.")

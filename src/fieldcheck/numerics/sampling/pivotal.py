@@ -64,8 +64,16 @@ def _whole(inclusion: FloatArray, count: int) -> IntArray:
     """Whole numbers that add up to ``count`` units exactly: what rounding leaves goes where it matters least."""
     whole = np.rint(inclusion * _UNIT).astype(np.int64)
     rest = count * _UNIT - int(whole.sum())
-    largest = np.argsort(-np.minimum(inclusion, 1.0 - inclusion), kind="stable")[: max(1, min(len(whole), 64))]
+    largest = _largest(np.minimum(inclusion, 1.0 - inclusion), max(1, min(len(whole), 64)))
     share, extra = divmod(rest, len(largest))
     whole[largest] += share
     whole[largest[0]] += extra
     return whole
+
+
+def _largest(values: FloatArray, count: int) -> IntArray:
+    """Positions of the largest values, the largest first, the earlier one of equals; without sorting all of them."""
+    least = np.partition(values, len(values) - count)[len(values) - count]
+    above, ties = np.flatnonzero(values > least), np.flatnonzero(values == least)
+    above = above[np.argsort(-values[above], kind="stable")]
+    return np.concatenate([above, ties[: count - len(above)]])

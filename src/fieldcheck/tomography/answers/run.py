@@ -20,6 +20,7 @@ from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography import surrogates
 from fieldcheck.tomography.answers.ask import ask, drawn_rows
 from fieldcheck.tomography.answers.fit_file import fitted
+from fieldcheck.tomography.answers.higher_orders import HigherOrders, higher_orders
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.query import parse
@@ -126,6 +127,11 @@ class Run:
             if self.arrangements is not None
             else WithMeasured.of(found, self.outcomes if self.rows is None else self.rows, self.inputs)
         )
+
+    @property
+    def higher_orders(self) -> HigherOrders | None:
+        """What lower orders foretell of the higher ones, held against what was measured there."""
+        return higher_orders(self.space, self.outcomes, guess=self.guess, seed=self.seed)
 
     def shares(self, tests: IntArray) -> FloatArray:
         """The share of the inputs that have an object left, one per test; 1 where the truth is no boxes."""

@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core import space
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Kind
 from fieldcheck.core.rng import ItemStreams
-from fieldcheck.core.space import NAME
 from fieldcheck.tomography.perturbations.base import check_severity
 
 Change = Callable[[Any, int, np.random.Generator], Any]
@@ -71,7 +71,7 @@ def made_of(
     function: Change, name: str, *, kind: Kind, levels: int = 5, title: str = "", still: bool = False
 ) -> type[OneByOne]:
     """The class of perturbations that apply ``function``; ``title`` is by default the first line of its docstring."""
-    if not NAME.match(name) or name != name.lower():
+    if not space.NAME.match(name) or name != name.lower():
         rule = "a name has small letters, digits, _ and -, a letter first"
         raise SpaceError(f"a perturbation called '{name}'", rule=rule)
     said = title or (function.__doc__ or name).strip().splitlines()[0]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from fieldcheck.core import inputs as items
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.inputs import gather
 from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
@@ -187,7 +187,9 @@ def _some(available: int, count: int, seed: int) -> IntArray:
 def _scores(executor: Executor, score: QualityScore, view: View, tests: IntArray, *, inputs: IntArray) -> FloatArray:
     """One per test. Neighbouring tests are perturbed together: they share their first perturbations."""
     clean = view(
-        _plain(gather(executor.inputs, inputs)) if score.needs != "features" else gather(executor.inputs, inputs)
+        _plain(items.gather(executor.inputs, inputs))
+        if score.needs != "features"
+        else items.gather(executor.inputs, inputs)
     )
     together = max(1, ROWS // len(inputs))
     found = []

@@ -7,7 +7,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fieldcheck.core.space import RESERVED, Axis, Space
+from fieldcheck.core import space as spaces
+from fieldcheck.core.space import Axis, Space
 from fieldcheck.tomography.query.tokens import Token, error
 
 
@@ -72,7 +73,7 @@ def vocabulary(space: Space) -> dict[str, Quantity]:
         "robustness": Quantity("robustness", 0, 1, False, {}),
         "quality": Quantity("quality", -math.inf, math.inf, False, {}),
     }
-    return found | {_plain(name): known[name] for name in RESERVED}
+    return found | {_plain(name): known[name] for name in spaces.RESERVED}
 
 
 def _usual(axis: Axis) -> dict[str, tuple[int, int]]:

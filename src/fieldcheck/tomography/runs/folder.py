@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core import boxes as box
+from fieldcheck.core import space as spaces
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.space import LARGEST, Axis, Outcomes, Space
+from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import IntArray
 from fieldcheck.files import npz, schema
 from fieldcheck.files.damage import decoding
@@ -196,8 +197,8 @@ class RunFolder:
     def read(self) -> tuple[Outcomes, IntArray | None]:
         """All outcomes so far, in the order in which they came, and their arrangements where order matters."""
         head = self.head()
-        tests = space_of(head["space"], self._head).size if "space" in head else LARGEST
-        limits = {"tests": tests, "inputs": head.get("inputs") or LARGEST}
+        tests = space_of(head["space"], self._head).size if "space" in head else spaces.LARGEST
+        limits = {"tests": tests, "inputs": head.get("inputs") or spaces.LARGEST}
         parts = [_read(path, limits) for path in self.parts()]
         if not parts:
             none = np.zeros(0, dtype=np.int64)

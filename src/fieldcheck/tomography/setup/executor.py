@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core import boxes as box
+from fieldcheck.core import inputs as source
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.inputs import Inputs, gather, parts_of
+from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
@@ -47,7 +48,7 @@ def against(measure: Measure | Callable[[Any, Any], npt.NDArray[Any]], truths: A
 
 def _in_rows(outputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """One array where all entries are numbers of one shape: a function of classes or values counts on its columns."""
-    shapes = {getattr(one, "shape", None) for one in outputs}
+    shapes = {getattr(one, "shape", None) for one in outputs} if outputs.dtype == object else set()
     return np.stack(list(outputs)) if len(shapes) == 1 and None not in shapes else outputs
 
 
@@ -106,11 +107,11 @@ class Executor:
                     f"{axis.name} has {axis.highest} levels",
                     rule=f"{perturbation.name} is defined up to severity {perturbation.levels}",
                 )
-            unknown = [name for name in axis.of if name not in parts_of(self.inputs)]
+            unknown = [name for name in axis.of if name not in source.parts_of(self.inputs)]
             if unknown:
                 raise SpaceError(
                     f"{axis.name} is of '{unknown[0]}'",
-                    rule="texts of an item: " + (", ".join(parts_of(self.inputs)) or "one, without a name"),
+                    rule="texts of an item: " + (", ".join(source.parts_of(self.inputs)) or "one, without a name"),
                 )
             if perturbation.kind != self.inputs.kind:
                 raise SpaceError(
@@ -204,7 +205,7 @@ class Executor:
     ) -> tuple[Any, IntArray]:
         """The distinct perturbed inputs, and for each row which of them is its own."""
         distinct, which = np.unique(inputs, return_inverse=True)
-        batch, items = gather(self.inputs, distinct), distinct
+        batch, items = source.gather(self.inputs, distinct), distinct
         for codes in steps(self.space, tests, arrangements).T:
             wanted, which = np.unique(which * _codes(self.space) + codes, return_inverse=True)
             sources, codes_wanted = np.divmod(wanted, _codes(self.space))
@@ -215,7 +216,7 @@ class Executor:
     def _apply(self, batch: Any, items: IntArray, codes: IntArray) -> Any:
         """Apply to each item the perturbation and severity behind its code."""
         for axis, perturbation, at, levels in self._at_work(codes):
-            change = self._perturb_parts if parts_of(self.inputs) else self._perturb
+            change = self._perturb_parts if source.parts_of(self.inputs) else self._perturb
             changed = change(axis, perturbation, take(batch, at), axis.severities(levels, items[at]), items[at])
             batch = put(batch, at, changed)
         return batch
@@ -233,7 +234,7 @@ class Executor:
         self, axis: Axis, perturbation: Perturbation, batch: Any, severities: IntArray, items: IntArray
     ) -> Any:
         """Items of several texts: each text that the axis is about is perturbed by itself, with draws of its own."""
-        names = parts_of(self.inputs)
+        names = source.parts_of(self.inputs)
         columns = [list(column) for column in zip(*batch, strict=True)]
         for place, name in enumerate(names):
             if name in (axis.of or names):

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from fieldcheck import models, sources
 from fieldcheck.core import boxes as box
+from fieldcheck.core import inputs as items
 from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
-from fieldcheck.core.inputs import Inputs, Subset, gather
+from fieldcheck.core.inputs import Inputs, Subset
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.rng import stream
 from fieldcheck.core.space import Axis, Space
@@ -243,7 +244,7 @@ def _against_itself(measure: Measure, inputs: Inputs, respond: Respond) -> Check
     def check(outputs: npt.NDArray[Any], at: IntArray) -> npt.NDArray[Any]:
         new = np.array(sorted(set(at.tolist()) - known.keys()), dtype=np.int64)
         if len(new):
-            known.update(zip(new.tolist(), respond(gather(inputs, new)), strict=True))
+            known.update(zip(new.tolist(), respond(items.gather(inputs, new)), strict=True))
         return ~measure.failed(measure.losses(outputs, [known[one] for one in at.tolist()]))
 
     return check

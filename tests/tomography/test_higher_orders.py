@@ -1,0 +1,34 @@
+"""Whether pairs suffice is seen in the rows of higher order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fieldcheck.core.space import Axis, Outcomes, Space
+from fieldcheck.tomography.answers.higher_orders import higher_orders
+
+SPACE = Space(tuple(Axis(name, 2) for name in "abc"))
+
+
+def outcomes(three: float) -> Outcomes:
+    """Each perturbation takes a tenth; all three together leave so much."""
+    rng = np.random.default_rng(1)
+    tests = np.repeat(np.arange(SPACE.size), 400)
+    orders = SPACE.orders(tests)
+    chances = np.where(orders == 3, three, 0.9**orders)
+    return Outcomes(tests, np.tile(np.arange(400), SPACE.size), (rng.random(len(tests)) < chances).astype(float))
+
+
+@pytest.mark.parametrize(("three", "differs"), [(0.9**3, False), (0.4, True)])
+def test_what_pairs_cannot_foretell_is_said(three: float, differs: bool) -> None:
+    found = higher_orders(SPACE, outcomes(three))
+    assert found is not None
+    assert found.differs == differs
+    assert abs(found.foretold - 0.729) < 0.05
+    assert not differs or "too high" in str(found)
+
+
+def test_nothing_is_said_without_such_rows() -> None:
+    rows = outcomes(0.5)
+    assert higher_orders(SPACE, rows.select(SPACE.orders(rows.tests) < 3)) is None
