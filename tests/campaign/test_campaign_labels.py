@@ -267,23 +267,23 @@ def test_several_people_have_an_item_at_once_as_many_as_it_wants(tmp_path: Path)
 
 def test_a_skip_leaves_an_item_for_another_person(tmp_path: Path) -> None:
     """Until as many have labelled it as wanted, or as many have skipped it."""
-    campaign = start(tmp_path, animals(), "srs", budget=4, labels_per_item=2)
+    campaign = start(tmp_path, animals(), "srs", budget=12, labels_per_item=2)
     order = list(campaign.state.items)
     for by in ("Ann", "Bob"):
-        for item in campaign.ask(by, n=9):
+        for item in campaign.ask(by, n=20):
             if (item, by) in ((order[0], "Ann"), (order[1], "Bob")):
                 campaign.skip(item, "blurred", by=by)
             else:
                 campaign.tell(item, "right", by=by)
     progress = campaign.progress()
-    assert (progress.labelled, progress.disputed, progress.skipped, progress.complete) == (2, 2, 0, False)
-    assert campaign.estimate().labels == 2
+    assert (progress.labelled, progress.disputed, progress.skipped, progress.complete) == (10, 2, 0, False)
+    assert campaign.estimate().labels == 10
     assert campaign.ask("Ann") == campaign.ask("Bob") == []
     assert campaign.ask("Cy", n=9) == order[:2]
     campaign.tell(order[0], "right", by="Cy")
     campaign.skip(order[1], "blurred", by="Cy")
     progress = campaign.progress()
-    assert (progress.labelled, progress.disputed, progress.skipped, progress.complete) == (3, 0, 1, True)
+    assert (progress.labelled, progress.disputed, progress.skipped, progress.complete) == (11, 0, 1, True)
 
 
 def test_a_name_in_other_letters_is_the_same_person(tmp_path: Path) -> None:
@@ -304,15 +304,15 @@ def test_a_name_in_other_letters_is_the_same_person(tmp_path: Path) -> None:
 
 
 def test_a_tie_goes_back_for_one_more(tmp_path: Path) -> None:
-    campaign = start(tmp_path, animals(), "srs", budget=10, labels_per_item=2)
+    campaign = start(tmp_path, animals(), "srs", budget=20, labels_per_item=2)
     order = list(campaign.state.items)
     for by in ("Ann", "Bob"):
-        for item in campaign.ask(by, n=20):
+        for item in campaign.ask(by, n=40):
             campaign.tell(item, "wrong" if (item, by) == (order[3], "Bob") else "right", by=by)
     progress = campaign.progress()
-    assert (progress.labelled, progress.disputed, progress.complete, progress.agreement) == (9, 1, False, 0.9)
+    assert (progress.labelled, progress.disputed, progress.complete, progress.agreement) == (19, 1, False, 0.95)
     estimate = campaign.estimate()
-    assert estimate.labels == 9
+    assert estimate.labels == 19
     assert "people disagree on 1 item" in estimate.warnings[0]
     assert campaign.ask("Ann") == campaign.ask("Bob") == []
     assert campaign.ask("Cy", n=5) == [order[3]]
@@ -357,36 +357,36 @@ def told(campaign: Campaign, words: Sequence[str]) -> list[str]:
 
 
 def test_nonresponse_by_hand(tmp_path: Path) -> None:
-    """Of ten items two are lost and two of the others fail: 6/8; 8/10 if the model is right on both, 6/10 if wrong."""
-    campaign = start(tmp_path, animals(), "srs", budget=10)
+    """Of twelve items two are lost and two of the others fail: 8/10; 10/12 if the model is right on both, 8/12 if wrong."""
+    campaign = start(tmp_path, animals(), "srs", budget=12)
     assert campaign.view.nonresponse() is None
-    told(campaign, ["right", "unclear", "right", "wrong", "?", "right", "right", "wrong", "right", "right"])
+    told(campaign, ["right", "unclear", "right", "wrong", "?", "right", "right", "wrong", *["right"] * 4])
     found = campaign.view.nonresponse()
     assert found is not None
     assert found.estimate is not None
     assert found.if_wrong is not None
     assert (found.count, found.reasons) == (2, {"unclear": 1, "": 1})
-    assert found.estimate.value == campaign.estimate().value == 6 / 8
-    assert (found.if_right.value, found.if_wrong.value) == pytest.approx((8 / 10, 6 / 10), abs=1e-12)
+    assert found.estimate.value == campaign.estimate().value == pytest.approx(8 / 10, abs=1e-12)
+    assert (found.if_right.value, found.if_wrong.value) == pytest.approx((10 / 12, 8 / 12), abs=1e-12)
     assert found.if_wrong.interval.low < found.estimate.interval.low
-    assert found.if_right.labels == 10
+    assert found.if_right.labels == 12
     assert "2 items could not be labelled" in campaign.estimate().warnings[0]
     assert campaign.progress().skipped == 2
 
 
 def test_items_in_dispute_are_counted_with_those_that_nobody_could_label(tmp_path: Path) -> None:
-    """Of ten items one is lost and one disputed: what is said about the bounds counts both, as the bounds do."""
-    campaign = start(tmp_path, animals(), "srs", budget=10)
-    items = told(campaign, ["right"] * 9 + ["unclear"])
+    """Of twenty items one is lost and one disputed: what is said about the bounds counts both, as the bounds do."""
+    campaign = start(tmp_path, animals(), "srs", budget=20)
+    items = told(campaign, ["right"] * 19 + ["unclear"])
     campaign.tell(items[0], other(animals(), items[0]), by="Bob")
     found = campaign.view.nonresponse()
     assert found is not None
     assert (found.count, found.disputed, found.reasons) == (2, 1, {"unclear": 1})
     assert found.if_wrong is not None
-    assert found.if_wrong.value == pytest.approx(8 / 10, abs=1e-12)
+    assert found.if_wrong.value == pytest.approx(18 / 20, abs=1e-12)
     assert campaign.estimate().warnings[0] == (
         "1 item could not be labelled, and people disagree on 1 item: the estimate takes them to be like the labelled "
-        "ones; 100.0 % if the model is right on all of them, 80.0 % if wrong"
+        "ones; 100.0 % if the model is right on all of them, 90.0 % if wrong"
     )
     campaign.tell(items[-1], "right", by="Ann")
     found = campaign.view.nonresponse()
@@ -407,8 +407,8 @@ def test_what_one_of_two_people_labelled_is_begun(tmp_path: Path) -> None:
 
 
 def test_nonresponse_of_numbers_has_no_worst_case(tmp_path: Path) -> None:
-    campaign = start(tmp_path, houses(), "srs", budget=10)
-    told(campaign, ["1", "2", "skip", *["3"] * 7])
+    campaign = start(tmp_path, houses(), "srs", budget=12)
+    told(campaign, ["1", "2", "skip", *["3"] * 9])
     found = campaign.view.nonresponse()
     assert found is not None
     assert found.if_wrong is None
@@ -467,12 +467,12 @@ def test_failures_say_who_and_when(tmp_path: Path) -> None:
 
 def test_too_few_labels(tmp_path: Path) -> None:
     campaign = start(tmp_path, animals())
-    for expected in (0, 1):
+    for expected in range(10):
         with pytest.raises(LabelError):
             campaign.estimate()
         assert campaign.progress().labelled == expected
         campaign.tell(campaign.ask("Ann")[0], "right", by="Ann")
-    assert campaign.estimate().labels == 2
+    assert campaign.estimate().labels == 10
     assert math.isnan(campaign.progress().agreement)
 
 
