@@ -357,7 +357,7 @@ def told(campaign: Campaign, words: Sequence[str]) -> list[str]:
 
 
 def test_nonresponse_by_hand(tmp_path: Path) -> None:
-    """Of twelve items two are lost and two of the others fail: 8/10; 10/12 if the model is right on both, 8/12 if wrong."""
+    """Of twelve items two are lost, two others fail: 8/10; 10/12 if the model is right on both, 8/12 if wrong."""
     campaign = start(tmp_path, animals(), "srs", budget=12)
     assert campaign.view.nonresponse() is None
     told(campaign, ["right", "unclear", "right", "wrong", "?", "right", "right", "wrong", *["right"] * 4])
