@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.draws import (
+    BetDraws,
     Draws,
     EqualDraws,
     GroupDraws,
@@ -40,6 +41,16 @@ EVERY = [
     StepDraws(np.array([0.1, 0.2, 0.3]), 0.8),
     WAVES,
     PooledDraws(np.array([0.5, 0.25])),
+    BetDraws(
+        of_kind=np.array([0, 1, 0]),
+        wave=np.array([0, 0, 1]),
+        risk=(np.array([0.1, 1 / 3]), np.array([0.2])),
+        size=(np.array([1.0, 2.0]), np.array([1.5])),
+        count=(np.array([5.0, 4.0]), np.array([7.0])),
+        sizes=(2, 1),
+        threshold=0.9,
+        lost=np.array([2]),
+    ),
 ]
 
 
