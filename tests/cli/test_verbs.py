@@ -116,7 +116,10 @@ def _predictions(pool: Path) -> list[str]:
 
 def test_assess_for_people_says_the_same(run: Run, tea: Path) -> None:
     asked = ("simulate", tea, "-n", 40)
-    assert run(*asked).out.splitlines()[0] == run(*asked, "--json").json["sentence"]
+    answer, found = " ".join(run(*asked).out.split()), run(*asked, "--json").json
+    bounds = f"{100 * found['interval']['low']:.1f} % – {100 * found['interval']['high']:.1f} %, protected"
+    assert answer.startswith(f"Accuracy {100 * found['shown']:.1f} % 95 % interval {bounds}")
+    assert f"{found['labels']} labels, {found['failures']} failures, pool of 240" in answer
 
 
 @pytest.mark.parametrize(("metric", "loss"), [("rmse", "squared"), ("mse", "squared"), ("1-mae", "absolute")])

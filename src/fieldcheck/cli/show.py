@@ -87,7 +87,7 @@ def console_for_lines() -> Console:
 def show_estimate(estimate: Estimate, *, verbose: bool = False, next_step: str = "") -> None:
     """The answer, what speaks against it, what to do next; ``verbose``: how it was made, too."""
     console = console_for_lines()
-    first, *rest = estimate.lines()
+    first, *rest = estimate.lines(console.width if console.is_terminal else 120)
     console.print(f"[bold]{escape(first)}[/bold]", *map(escape, rest), sep="\n")
     if estimate.truth is not None:
         found = estimate.spoken()

@@ -147,17 +147,23 @@ class Estimate:
         """Of what was estimated, at the head of a line."""
         return self.metric.capitalize() if self.scale.share else self.metric.upper()
 
-    def lines(self) -> list[str]:
-        """The answer as a terminal shows it: value and interval, the interval as a bar, the second interval."""
+    def lines(self, width: int = 120) -> list[str]:
+        """The answer as a terminal shows it: value and interval, the interval as a bar, the second interval.
+
+        width
+            Of the terminal: on a narrow one what the answer is based on has a line of its own.
+        """
         found = self.spoken()
         head = f"{found.name}  "
         left, shown = " " * len(head), found.scale.shown
         kind = ", protected" if found.interval is found.protected else ""
         trust = "" if found.interval.trusted else ", which cannot be trusted here"
         bounds = f"{100 * found.interval.level:.4g} % interval {found._dash(found.interval)}{kind}{trust}"
-        what = f"{shown(found.shown)}   {bounds}"
+        answer = f"{head}{shown(found.shown)}   {bounds}"
         basis = f"{counted(self.labels, 'label')}, {counted(self.failures, 'failure')}, pool of {self.population:,}"
-        rows = [f"{head}{what}    {basis}", f"{left}{found._bar()}"]
+        fits = len(answer) + 4 + len(basis) <= width
+        rows = [f"{answer}    {basis}"] if fits else [answer, f"{left}{basis}"]
+        rows.append(f"{left}{found._bar()}")
         if found.beside is not None:
             beside = "protected" if found.beside is found.protected else "if the risk model is right"
             rows.append(f"{left}{beside}: {found._dash(found.beside)}")

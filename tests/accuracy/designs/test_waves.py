@@ -57,8 +57,9 @@ REAL = {"squared errors": [0.7, 0.0, 2.25, 0.04, 1.1, 5.0], "in another unit": [
 
 
 def six(task: str) -> Frame:
-    names = ("confidence", "dsa") if task == "classification" else ("lsa", "vae")
-    return Frame(6, task, dict.fromkeys(names, CHI), predictions=np.array([0.0, 1, 0, 2, 1, 0]))  # type: ignore[arg-type]
+    classes = task == "classification"
+    names, kind = (("confidence", "dsa"), np.int8) if classes else (("lsa", "vae"), np.float64)
+    return Frame(6, task, dict.fromkeys(names, CHI), predictions=np.array([0, 1, 0, 2, 1, 0], dtype=kind))  # type: ignore[arg-type]
 
 
 def pivotal_samples(inclusion: list[float]) -> dict[tuple[int, ...], float]:
