@@ -108,7 +108,7 @@ def test_a_column_that_is_not_there(run: Run, tea: Path) -> None:
 
 
 def test_slices_with_too_few_labels_have_no_empty_chart(run: Run, tea: Path) -> None:
-    run("sample", tea, "-d", "srs", "-n", 6, "-o", "sheet.csv")
+    run("sample", tea, "-d", "srs", "-n", 10, "-o", "sheet.csv")
     fill(Path("sheet.csv"), truth_of(tea))
     assert run("estimate", "sheet.csv", "--by", "prediction", "--html", "page.html").code == 0
     page = Path("page.html").read_text(encoding="utf-8")
