@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,7 @@ def test_the_whole_loop(run: Run, digits: tuple[np.ndarray, np.ndarray], tmp_pat
     new = write_pool(tmp_path / "v2.csv", second, field)
     done = run("start", new, "--reuse", "v1.db", "--campaign", "v2.db", "--budget", 30)
     assert done.code == 0, done.err
+    assert "kept labels do not show gains under about" in done.err, "said before people hope"
     label_everything(run, "v2.db", truth)
     found = run("estimate", "v2.db", "--json").json
     left = np.setdiff1d(np.arange(len(field)), taught)
@@ -70,11 +72,32 @@ def test_the_whole_loop(run: Run, digits: tuple[np.ndarray, np.ndarray], tmp_pat
     assert found["change"]["labels"] == found["labels"]
     said = run("estimate", "v2.db").out
     assert "Against the version before" in said
-    done = run("report", "v2.db", "--out", "v2.html")
-    assert done.code == 0, done.err
-    assert "Against the version before" in Path("v2.html").read_text()
+    assert "Failures that are gone" not in said
+    assert "fieldcheck extend" not in said, "it is one wave: that command would be refused"
+    check_change(run, found["change"], truth, (first, second), field)
     assert run("start", new, "--reuse", "v1.db", "--labels-seen", "--campaign", "no.db").code == 2
     assert not Path("no.db").exists()
+
+
+def check_change(
+    run: Run, change: dict[str, Any], truth: dict[str, str], models: tuple[Any, Any], field: np.ndarray
+) -> None:
+    """Failures that are gone are failures that are gone, in every place that lists them."""
+    assert change["mended"]
+    for one in change["mended"]:
+        before, now = (str(model.predict(field[[int(one["id"].removeprefix("digit-"))]])[0]) for model in models)
+        assert (one["truth"], one["before"], one["now"]) == (truth[one["id"]], before, now)
+        assert before != now == truth[one["id"]]
+    parts = run("estimate", "v2.db", "--by", "prediction", "--json").json["change"]["cuts"][0]["parts"]
+    assert sum(part["labels"] for part in parts) == change["labels"]
+    assert sum(part["mended"] for part in parts) == len(change["mended"])
+    assert sum(part["broken"] for part in parts) == len(change["broken"])
+    said = run("estimate", "v2.db", "--verbose", "--by", "prediction").out
+    assert run("report", "v2.db", "--out", "v2.html").code == 0
+    page = Path("v2.html").read_text()
+    for text in ("Against the version before", "Failures that are gone", "by prediction", change["mended"][0]["id"]):
+        assert text in said
+        assert text in page
 
 
 def test_ids_that_were_trained_on_too(run: Run, digits: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:

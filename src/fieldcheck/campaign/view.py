@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
 from fieldcheck.accuracy.assessment.requirement import decide, too_early
+from fieldcheck.accuracy.comparison.changes import Change
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.reuse import Change
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import drawn_event
@@ -249,10 +249,14 @@ class CampaignView:
             )
             yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
 
-    def change(self, *, level: float = 0.95) -> Change | None:
-        """What the new version does better and worse than the one before; None where there is no one before."""
+    def change(self, *, level: float = 0.95, by: Sequence[str] = ()) -> Change | None:
+        """What the new version does better and worse than the one before; None where there is no one before.
+
+        by
+            Also for each part of the pool: by what the old version said (``prediction``), or any column of its pool.
+        """
         question = self.question
-        return question.change(self.evidence(), level=level) if isinstance(question, ReuseQuestion) else None
+        return question.change(self.evidence(), level=level, by=by) if isinstance(question, ReuseQuestion) else None
 
     def development(self, *, level: float = 0.95, points: int = 60, state: State | None = None) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from fieldcheck import report
 from fieldcheck.accuracy.assessment import metrics
 from fieldcheck.accuracy.assessment.scores import Metrics
 from fieldcheck.accuracy.assessment.slices import Slices, slices
+from fieldcheck.accuracy.comparison.changes import Change
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.cli import campaigns, options
@@ -52,27 +53,34 @@ def estimate(
             _show_comparison(campaign, result, plain=not (by or names or metric or html), as_json=as_json)
             return
         result = result if metric is None else result.as_metric(metric)
-        parts, more = _detail(campaign, by=by or (), names=names, level=level)
-        change = campaign.view.change(level=level)
+        change = campaign.view.change(level=level, by=by or ())
+        parts, more = _detail(campaign, by=(by or ()) if change is None else (), names=names, level=level)
         step = next_step(campaign, result, storage)
     if as_json:
         show_json(
             {
                 **_as_dict(result, parts, more),
                 "next": step,
-                **({"change": asdict(change)} if change is not None else {}),
+                **({"change": change.to_dict()} if change is not None else {}),
             }
         )
     else:
         show_estimate(result, verbose=verbose, next_step=step)
         if change is not None and result.task == "classification":
-            say(change.sentence())
+            _show_change(change, verbose=verbose)
         _show_detail(parts, more)
     if html is not None:
         exhibits: list[Exhibit] = [one for part in parts for one in _exhibits(part)]
         exhibits += more.exhibits() if more is not None else []
         report.write_text(html, report.estimate_page(result, exhibits=exhibits))
         tell(f"report: {html}")
+
+
+def _show_change(change: Change, *, verbose: bool) -> None:
+    say(change.sentence())
+    for table in (*(one.table() for one in change.cuts), *(change.lists() if verbose else ())):
+        say()
+        show_table(table)
 
 
 def _show_comparison(campaign: Campaign, result: Comparison, *, plain: bool, as_json: bool) -> None:

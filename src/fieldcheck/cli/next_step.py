@@ -25,7 +25,7 @@ def next_step(campaign: Campaign, found: Estimate | None, storage: str) -> str:
         return f"the report · fieldcheck report {place} --out report.html"
     if not progress.complete:
         return f"{_to_label(campaign)} · {_label_command(campaign, storage)}"
-    aim = None if found is None else _narrower(found)
+    aim = _narrower(found) if found is not None and campaign.view.question.extendable else None
     if aim is None:
         return f"the report · fieldcheck report {place} --out report.html"
     more, target = aim

@@ -142,6 +142,8 @@ def start(
     )
     with campaign:
         options.tell_notes(campaign.pool)
+        for note in campaign.view.question.notes:
+            tell(f"note: {note}")
         _show(campaign, as_json=as_json)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from fieldcheck.accuracy.assessment.development import Point
 from fieldcheck.accuracy.assessment.slices import Slices, slices
+from fieldcheck.accuracy.comparison.changes import Change
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import export
@@ -76,16 +77,18 @@ def campaign_page(
         return _comparison_page(campaign, estimate, progress)
     decision = None if requirement is None else campaign.view.check(requirement, level=level)
     shown = estimate.as_metric(_metric(campaign, requirement))
+    change = _change(campaign, by, level)
     return page(
         campaign.settings.title,
         answer=_answer(shown, decision, progress),
-        lead=[_where_it_stands(progress, decision), *_changed(campaign, level)],
+        lead=[_where_it_stands(progress, decision), *(() if change is None else (change.sentence(),))],
         warnings=(*warnings_of(estimate), *_shown(campaign)),
         sections=[
             _promises(shown),
             *_development(campaign, shown.metric, requirement, level=level),
+            *_changed(change),
             *_failures(campaign),
-            *_parts(campaign, by, level=level),
+            *_parts(campaign, by if change is None else None, level=level),
             *_unanswered(campaign, level=level),
             *_people(progress),
             *more,
@@ -108,9 +111,17 @@ def _comparison_page(campaign: Campaign, found: Comparison, progress: Progress) 
     )
 
 
-def _changed(campaign: Campaign, level: float) -> tuple[str, ...]:
-    change = campaign.view.change(level=level) if campaign.settings.task == "classification" else None
-    return () if change is None else (change.sentence(),)
+def _change(campaign: Campaign, by: Sequence[str] | None, level: float) -> Change | None:
+    wanted = _by_default(campaign) if by is None else by
+    return campaign.view.change(level=level, by=wanted) if campaign.settings.task == "classification" else None
+
+
+def _changed(change: Change | None) -> Iterator[Section]:
+    """Old against new: by part, failures that are gone, and new ones."""
+    if change is not None and (tables := [*(one.table() for one in change.cuts), *change.lists()]):
+        yield Section(
+            "What changed", tuple(tables), "Both versions on the same labels, of items that neither has seen."
+        )
 
 
 def _shown(campaign: Campaign) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fieldcheck.accuracy.assessment import slices
@@ -64,6 +64,7 @@ def desk_json(campaign: Campaign) -> Snapshot:
         "unsettled": [_unsettled(campaign, name) for name in campaign.view.unsettled()[:UNSETTLED]],
         "slices": [] if estimate is None else _slices(campaign),
         "estimate": None if estimate is None else estimate_json(estimate),
+        "change": None if estimate is None else _change(campaign),
         "why": why,
         "failures": _gallery(campaign),
         "development": [] if estimate is None else _development(campaign, estimate, state),
@@ -115,6 +116,15 @@ def _slices(campaign: Campaign) -> list[dict[str, Any]]:
         return [row.to_dict() for row in slices.slices(labelled, pool, "prediction").rows]
     except (LabelError, SampleError):
         return []
+
+
+def _change(campaign: Campaign) -> dict[str, Any] | None:
+    """What the new version does better and worse than the one before; None where there is no one before."""
+    found = campaign.view.change() if campaign.settings.task == "classification" else None
+    if found is None:
+        return None
+    lists = {name: [asdict(one) for one in items[:GALLERY]] for name, items in found.both().items()}
+    return {"sentence": found.sentence(), **lists}
 
 
 def _development(campaign: Campaign, estimate: Estimate | Comparison, state: State) -> list[dict[str, float | None]]:

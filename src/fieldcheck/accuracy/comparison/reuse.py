@@ -34,7 +34,6 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
-from fieldcheck.numerics.intervals import wilson
 from fieldcheck.numerics.regression import risk
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, kept_chance, replay
 
@@ -309,70 +308,6 @@ def reuse(
     top = draw_top_up(frame, carried, round(top_up * len(items)), seed=seed)
     labelled = pooled(frame, carried, top, truth[top.items], measure=pool.measure())
     return explained(labelled, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
-
-
-@dataclass(frozen=True)
-class Change:
-    """What a new version does better, and what worse, on labels that it was not trained on.
-
-    difference
-        Of the mean losses, old less new: above 0, the new version is better.
-    low, high
-        Bounds for it.
-    mended, broken
-        Labelled items on which only the old version fails, and only the new one: positions.
-    """
-
-    difference: float
-    low: float
-    high: float
-    mended: tuple[int, ...]
-    broken: tuple[int, ...]
-    labels: int
-
-    def sentence(self) -> str:
-        """What changed, in words."""
-        better = "better" if self.low > 0 else "worse" if self.high < 0 else "not shown to be better or worse"
-        bounds = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
-        return (
-            f"Against the version before, on the same {words.counted(self.labels, 'label')}: {better} "
-            f"({100 * self.difference:+.1f} points, {bounds}); {words.counted(len(self.mended), 'failure')} gone, "
-            f"{len(self.broken):,} new."
-        )
-
-
-def change(old: Labelled, new: Labelled, *, level: float) -> Change:
-    """The difference of two versions on the same labels: the difference of what is expected of them, put right by what
-    the labels say about both."""
-    before, after = estimators.estimate(old).items, estimators.estimate(new).items
-    if before is None or after is None:
-        raise SampleError("the chances of these labels are not known", rule="designs waves and srs")
-    items, size, count = new.sample.items, new.sample.population, len(new.losses)
-    gain, expected, chance = old.losses - new.losses, before.expected - after.expected, after.chance[items]
-    left = gain - expected[items]
-    value = (float(expected.sum()) + float((left / chance).sum())) / size
-    variance = float(((1 - chance) / chance**2 * left**2).sum()) / size**2
-    # Labels that the two versions agree on look as if nothing could differ: one unseen difference is allowed for.
-    unseen = float((1 / chance).mean()) / size
-    optimism = max(before.optimism, after.optimism)
-    half = wilson.critical(count, level) * math.sqrt(variance * optimism + unseen**2)
-    return Change(
-        value,
-        value - half,
-        value + half,
-        tuple(items[old.failed & ~new.failed].tolist()),
-        tuple(items[new.failed & ~old.failed].tolist()),
-        count,
-    )
-
-
-def least_gain(labels: int) -> float:
-    """About the smallest gain that so many labels show, if the versions disagree on a twenty-fifth of the items."""
-    return 1.96 * math.sqrt(DISAGREE / max(labels, 1))
-
-
-DISAGREE = 0.04
-"""Share of the items on which a version and the next one differ: of ordinary rounds of training."""
 
 
 def require_unseen(labels_unseen: bool) -> None:

@@ -40,6 +40,8 @@ class AccuracyQuestion:
 
     name: ClassVar[str] = "accuracy"
     until: ClassVar[str] = "until you stop"
+    extendable: ClassVar[bool] = True
+    notes: ClassVar[tuple[str, ...]] = ()
 
     pool: Pool
     design: Design

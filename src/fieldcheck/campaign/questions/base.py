@@ -64,6 +64,9 @@ class Question(Protocol):
     until: ClassVar[str]
     """When it ends, where there is no budget."""
 
+    extendable: ClassVar[bool]
+    """Whether it can go on with a larger budget."""
+
     @property
     def pools(self) -> tuple[Pool, ...]:
         """One per model. With several, right and wrong say too little."""
@@ -77,6 +80,11 @@ class Question(Protocol):
     @property
     def design(self) -> Design:
         """The technique."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before anything is labelled."""
         ...
 
     def extended(self, settings: Settings) -> Question:

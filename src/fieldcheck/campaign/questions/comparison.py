@@ -43,6 +43,8 @@ class ComparisonQuestion:
 
     name: ClassVar[str] = "comparison"
     until: ClassVar[str] = "until it is decided"
+    extendable: ClassVar[bool] = True
+    notes: ClassVar[tuple[str, ...]] = ()
 
     pools: tuple[Pool, ...]
     budget: int | None

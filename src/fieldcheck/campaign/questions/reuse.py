@@ -10,7 +10,7 @@ import numpy as np
 
 from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.comparison import reuse
+from fieldcheck.accuracy.comparison import changes, reuse
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.questions.base import LabelEvidence, PastLabels
@@ -52,6 +52,7 @@ class ReuseQuestion:
 
     name: ClassVar[str] = "reuse"
     until: ClassVar[str] = "a quarter of the labels that are re-used"
+    extendable: ClassVar[bool] = False
 
     pool: Pool
     carried: reuse.Carried
@@ -153,7 +154,7 @@ class ReuseQuestion:
         known = self.pool.losses_of(evidence.labels, evidence.ids)
         return top, known[: _before_gap(known)]
 
-    def change(self, evidence: LabelEvidence, *, level: float) -> reuse.Change:
+    def change(self, evidence: LabelEvidence, *, level: float, by: Sequence[str] = ()) -> changes.Change:
         """What the new version does better, and what worse, than the one before, on the labels that judge both."""
         top, losses = self._top_up(evidence)
         known = self.before.losses_of(evidence.labels, evidence.ids)[: len(losses)]
@@ -163,7 +164,8 @@ class ReuseQuestion:
             reuse.pooled(reuse.frame_of(pool), labels, top, said, measure=pool.measure(), drawn_by=self.pool)
             for pool, labels, said in ((self.before, carried, known), (self.pool, self.carried, losses))
         )
-        return reuse.change(old, new, level=level)
+        labels = {**self.past.labels, **evidence.labels}
+        return changes.between(old, new, (self.before, self.pool), labels, level=level, by=by)
 
     def past_labels(self, evidence: LabelEvidence) -> PastLabels:
         """What may be re-used for the version after this one: the labels of all rounds."""
@@ -205,7 +207,7 @@ def _kept(past: PastLabels, other: Other) -> tuple[reuse.Kept, tuple[str, ...]]:
         f"judged on the {words.counted(len(kept.left), 'item')} that it was not trained on, "
         f"by {words.counted(count, 'label that was kept', 'labels that were kept')}; "
         f"{words.counted(trained, 'item')} left out",
-        f"{count:,} kept labels do not show gains under about {reuse.least_gain(count):.0%}".replace("%", " points"),
+        f"{count:,} kept labels do not show gains under about {changes.least_gain(count):.0%}".replace("%", " points"),
     )
     strange = len(other.trained_on) - len(ids)
     return kept, (*said, *((f"{strange:,} of the items it was trained on are not in this pool",) if strange else ()))

@@ -43,6 +43,7 @@ export class Panel {
   #todo = new Card("To decide");
   #picture = new Card("How it developed");
   #open = new Card("To settle", {id: "to-settle"});
+  #change = new Card("Against the version before", {id: "change"});
   #failures = new Card("Failures found");
   #parts = new Card("By what the model said");
   #people = new Card("People");
@@ -61,8 +62,8 @@ export class Panel {
     this.#aimField.value = Number(storage.get(AIM)) || 2;
     at("live").replaceChildren(
       make("div", {class: "column"}, this.#answer.element, this.#todo.element, this.#people.element),
-      make("div", {class: "column"}, this.#open.element, this.#picture.element, this.#failures.element, this.#parts.element));
-    for (const card of [this.#answer, this.#todo, this.#picture, this.#open, this.#failures, this.#parts, this.#people]) card.element.hidden = true;
+      make("div", {class: "column"}, this.#open.element, this.#picture.element, this.#change.element, this.#failures.element, this.#parts.element));
+    for (const card of [this.#answer, this.#todo, this.#picture, this.#open, this.#change, this.#failures, this.#parts, this.#people]) card.element.hidden = true;
   }
 
   show(state) {
@@ -74,6 +75,7 @@ export class Panel {
     this.#tellToGo();
     this.#picture.show([state.development, estimate?.metric], () => this.#chart());
     this.#open.show([state.unsettled, progress.closed], () => this.#unsettled());
+    this.#change.show([state.change], () => this.#changed());
     this.#failures.show([state.failures, progress.failures], () => this.#found());
     this.#parts.show([state.slices], () => this.#slices());
     this.#people.show([state.people], () => this.#table());
@@ -230,6 +232,14 @@ export class Panel {
   #newCard(failure) {
     const words = failure.prediction === null ? failure.label : `${failure.label}, not ${failure.prediction}`;
     return make("li", {title: failure.id}, make("div", {class: "thumb"}, thumbnail(failure)), make("span", {dir: "auto"}, words));
+  }
+
+  #changed() {
+    const {change} = this.state;
+    if (!change) return [];
+    const rows = ["gone", "new"].flatMap(name => change[name].map(item => make("tr", {},
+      make("td", {}, name), ...[item.id, item.truth, item.before, item.now].map(text => make("td", {dir: "auto"}, text)))));
+    return [make("p", {}, change.sentence), rows.length > 0 && table(["failure", "item", "truth", "before", "now"], rows)];
   }
 
   #slices() {
