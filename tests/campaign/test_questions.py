@@ -15,8 +15,7 @@ from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.reuse import reuse
-from fieldcheck.accuracy.comparison.simulate import compare
+from fieldcheck.accuracy.comparison.simulate import simulate_comparison, simulate_reuse
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import CampaignError, DesignError, LabelError, SampleError
 from fieldcheck.core.sample import Labelled
@@ -86,7 +85,7 @@ def told(found: object) -> list[dict[str, object]]:
 def test_people_and_simulation_compare_alike(pools: tuple[fc.Pool, ...], budget: int | None, tmp_path: Path) -> None:
     """To the last bit, over files, with two people, and opened again at the end."""
     first, *others = saved(tmp_path, pools)
-    expected = compare(*pools, budget=budget, certify=budget is None, seed=7)
+    expected = simulate_comparison(pools, budget=budget, certify=budget is None, seed=7)
     with Campaign.create(tmp_path / "c.db", first, against=others, budget=budget, seed=7) as campaign:
         label_all(campaign, pools[0])
         assert campaign.progress().complete
@@ -183,7 +182,7 @@ def played(pool: fc.Pool, spec: str, *, budget: int, seed: int) -> Labelled:
 def test_people_and_simulation_re_use_alike(pools: tuple[fc.Pool, ...], spec: str, tmp_path: Path) -> None:
     old, new = pools
     place, other = saved(tmp_path, pools)
-    expected = reuse(played(old, spec, budget=80, seed=4), new, labels_unseen=True, seed=6)
+    expected = simulate_reuse(played(old, spec, budget=80, seed=4), new, labels_unseen=True, seed=6)
     with Campaign.create(tmp_path / "old.db", place, spec, budget=80, seed=4) as before:
         label_all(before, old)
     with Campaign.create(tmp_path / "new.db", other, reuse=tmp_path / "old.db", labels_unseen=True, seed=6) as after:

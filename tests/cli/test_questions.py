@@ -45,6 +45,15 @@ def test_simulated(run: Run, tea: Path, rival: Path) -> None:
     assert (found["certify"], found["decided"], found["differences"][0]["winner"]) == (True, True, "tea")
 
 
+@pytest.mark.parametrize("option", ["--design", "--loss", "--html", "--half-width"])
+def test_a_comparison_refuses_what_it_would_not_heed(run: Run, tea: Path, rival: Path, option: str) -> None:
+    done = run(
+        "simulate", tea, "--against", rival, option, {"--half-width": 0.1, "--html": "r.html"}.get(option, "mae")
+    )
+    assert (done.code, f"{option} together with --against" in done.err) == (2, True)
+    assert not Path("r.html").exists()
+
+
 def test_by_hand_from_first_to_last_label(run: Run, tea: Path, rival: Path) -> None:
     expected = run("simulate", tea, "--against", rival, "--budget", 60, "--seed", 3, "--json").json
     done = run("start", tea, "--against", rival, "--campaign", "c.db", "--budget", 60, "--seed", 3)
