@@ -139,6 +139,34 @@ class Kept:
     which: BoolArray
     chance: FloatArray
 
+    def and_then(
+        self, more: IntArray, train: BoolArray, wave: FloatArray, *, train_share: float, population: int
+    ) -> History:
+        """What there is for the version after the next, with the labels of a top-up.
+
+        more, train
+            Its items, as positions among those that are left, and which of them are to train with.
+        wave
+            One per item that is left: the chance that the top-up labelled it.
+        population
+            Items of the whole pool.
+        """
+        missed, apart = 1 - self.chance, np.zeros(len(self.items), dtype=bool)
+        return History(
+            items=np.concatenate([self.left[self.items], self.left[more]]),
+            train=np.concatenate([apart, train]),
+            gone=np.union1d(np.setdiff1d(np.arange(population), self.left), self.left[more[train]]),
+            chance=_spread(1 - missed * (1 - wave), self.left, population),
+            train_chance=_spread(missed * wave * train_share, self.left, population),
+        )
+
+
+def _spread(values: FloatArray, left: IntArray, size: int) -> FloatArray:
+    """Of the items that are left, as values of all items; 0 elsewhere."""
+    whole = np.zeros(size)
+    whole[left] = values
+    return whole
+
 
 @dataclass(frozen=True, eq=False)
 class TopUp:
