@@ -196,6 +196,43 @@ def test_people_and_simulation_re_use_alike(pools: tuple[fc.Pool, ...], spec: st
         assert found.labels == expected.labels == 100
 
 
+@pytest.mark.parametrize("budget", [40, None])
+def test_a_comparison_takes_the_labels_of_an_earlier_campaign(budget: int | None, tmp_path: Path) -> None:
+    """Its labelled disagreements are not asked for again, and it is decided with fewer new labels."""
+    pools = models((0.8, 0.65), size=800)
+    place, other = saved(tmp_path, pools)
+    with Campaign.create(tmp_path / "old.db", place, budget=150, seed=4) as before:
+        label_all(before, pools[0])
+        known = set(before.state.items)
+    with pytest.raises(SampleError, match="trained or tuned"):
+        Campaign.create(tmp_path / "x.db", place, against=[other], reuse=tmp_path / "old.db")
+    asked = {"against": [other], "budget": budget, "seed": 7}
+    with Campaign.create(
+        tmp_path / "new.db", place, reuse=tmp_path / "old.db", labels_unseen=True, **asked
+    ) as campaign:
+        early = campaign.estimate()
+        label_all(campaign, pools[0])
+        assert not known & set(campaign.state.items)
+        new = len(campaign.state.items)
+    with Campaign.open(tmp_path / "new.db") as again, Campaign.create(tmp_path / "alone.db", place, **asked) as alone:
+        found = again.estimate()
+        label_all(alone, pools[0])
+        without = alone.estimate()
+        assert isinstance(found, Comparison)
+        assert isinstance(early, Comparison)
+        assert isinstance(without, Comparison)
+        assert found.labels == early.labels + new
+        assert early.labels > 20
+        assert "re-used" in str(found)
+        width = found.differences[0].interval.high - found.differences[0].interval.low
+        if budget is None:
+            assert found.decided
+            assert new < len(alone.state.items)
+        else:
+            assert new == budget
+            assert width < without.differences[0].interval.high - without.differences[0].interval.low
+
+
 def test_later_labels_of_the_old_campaign_do_not_count(tmp_path: Path) -> None:
     """What is re-used is what was known at the start: the top-up was drawn for it."""
     old, new = models((0.7, 0.8))
