@@ -62,7 +62,8 @@ class RecordedTruth:
             return np.asarray(self.held.mean(axis=1), dtype=np.float64)
         counts = self.applies.sum(axis=1)
         right = (self.held & self.applies).sum(axis=1)
-        return np.divide(right, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+        found: FloatArray = np.divide(right, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+        return found
 
     @property
     def left(self) -> ShareLeft | None:
