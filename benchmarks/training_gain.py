@@ -137,9 +137,9 @@ def learn(
     return model.eval()
 
 
-@torch.no_grad()
 def chances(model: nn.Module, pictures: Pictures) -> np.ndarray:
-    parts = [torch.softmax(model(part), dim=1) for part in pictures.inputs.split(500)]
+    with torch.no_grad():
+        parts = [torch.softmax(model(part), dim=1) for part in pictures.inputs.split(500)]
     return np.asarray(torch.cat(parts).numpy())
 
 
@@ -195,7 +195,7 @@ class Field:
 def drawn(name: str, pool: fc.Pool, labels: int, seed: int) -> Labelled:
     design = designs.registry.build(name)
     losses = pool.losses()
-    sample = design.draw(sampling.frame_for(pool, design, "confidence"), losses, budget=labels, seed=seed)
+    sample = design.draw(sampling.frame_for(pool, design, None), losses, budget=labels, seed=seed)
     return Labelled(sample, losses[sample.items], losses[sample.items] > 0)
 
 

@@ -8,8 +8,9 @@ trained again for each campaign. Every campaign draws its labels with train shar
 version is right on what it was trained on and either on a random third of the other failures (`ordinary`), or on
 everything near an item that it was trained on, in the order of the confidence (`near`). Errors are relative to those of
 a fresh simple random sample with as many labels as were kept (exact formula); `naive`, for `near`, is the bias of
-re-using all labels. `top-up` adds a quarter of the labels, and is compared with as many in all. `rounds` trains and judges so many
-times, with a top-up of a quarter in each round after the first, half of it to train with; the last version is judged.
+re-using all labels. `top-up` adds a quarter of the labels, and is compared with as many in all. `rounds` trains and
+judges so many times, with a top-up of a quarter in each round after the first, half of it to train with; the last
+version is judged.
 """
 
 from __future__ import annotations
