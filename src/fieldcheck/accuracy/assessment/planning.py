@@ -324,7 +324,7 @@ class Outlook:
 
     @classmethod
     def of(cls, frame: Frame, labelled: Labelled | None) -> Outlook:
-        model = risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+        model = risk.model_of(frame)
         items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
         losses = np.zeros(0) if labelled is None else labelled.losses
         believed = model.expected(model.fit(items, losses))

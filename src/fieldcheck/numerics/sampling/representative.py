@@ -90,15 +90,21 @@ def _increments(share: FloatArray, counts: IntArray, size: int, *, score: str, s
     return np.asarray(np.rint(np.diff(cost, axis=0) * _SCALE), dtype=np.int64)
 
 
-def _costs(codes: npt.NDArray[np.uint8], flat: IntArray, offset: IntArray) -> IntArray:
-    """Cost added by each group; ``codes`` is group × item × neuron."""
+def _costs(codes: npt.NDArray[np.uint8], steps: IntArray, offset: IntArray) -> IntArray:
+    """Cost added by each group; ``codes`` is group × item × neuron, ``steps`` one row per rank within a section."""
     cost = np.zeros(len(codes), dtype=np.int64)
     for item in range(codes.shape[1]):
-        before = np.zeros(codes[:, 0].shape, dtype=np.int64)
-        for earlier in range(item):  # the second item of a group in the same section adds less than the first
-            before += codes[:, item] == codes[:, earlier]
-        cost += flat[before, codes[:, item] + offset].sum(axis=1)
+        before = _earlier(codes, item) * np.int64(steps.shape[1])
+        cost += steps.ravel().take(before + (codes[:, item] + offset)).sum(axis=1)
     return cost
+
+
+def _earlier(codes: npt.NDArray[np.uint8], item: int) -> npt.NDArray[np.unsignedinteger]:
+    """How many earlier items of the group are in the section of this one: the second adds less than the first."""
+    found = np.zeros(codes[:, 0].shape, dtype=np.min_scalar_type(item))  # bytes: half the time of words
+    for earlier in range(item):
+        found += codes[:, item] == codes[:, earlier]
+    return found
 
 
 def _count(codes: npt.NDArray[np.uint8], k: int) -> IntArray:
