@@ -151,9 +151,7 @@ def loaded(name: str) -> tuple[Frame, FloatArray]:
     if frame.size <= LARGEST:
         return frame, losses
     kept = np.sort(np.random.default_rng(1).permutation(frame.size)[:LARGEST])
-    predictions = None if frame.predictions is None else frame.predictions[kept]
-    part = {key: values[kept] for key, values in frame.auxiliary.items()}
-    return replace(frame, size=LARGEST, auxiliary=part, predictions=predictions, _memo={}), losses[kept]
+    return frame.part(kept), losses[kept]
 
 
 def whole(name: str) -> tuple[Frame, FloatArray]:

@@ -16,7 +16,7 @@ def test_the_question_is_answered_first(run: Run, tea: Path, words: tuple[str, f
     lines = done.out.splitlines()
     assert [line.partition(":")[0] for line in lines[:3]] == ["srs", "ssrs", "waves"]
     assert all(said in line and "(" in line for line in lines[:3])
-    assert "failure rate" in done.out
+    assert "of the items fail" in done.out
 
 
 def test_json_has_ranges(run: Run, tea: Path) -> None:
@@ -72,3 +72,16 @@ def test_a_tiny_pool_gets_words_instead_of_an_empty_table(run: Run, tmp_path: Pa
     assert "Half-width" not in done.out
     assert "30 items" in done.out
     assert "--budget" in done.out
+
+
+def test_a_campaign_is_planned_again_with_its_labels(run: Run, tea: Path) -> None:
+    run("start", tea, "--campaign", "c.db", "-n", 100)
+    before = run("plan", "c.db", "--json").json
+    assert (before["budget"], before["labels_known"]) == (100, 0)
+    run("next", "c.db", "--out", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea))
+    run("import", "c.db", "sheet.csv")
+    after = run("plan", "c.db", "--json").json
+    assert after["labels_known"] > 0
+    assert [course["design"] for course in after["designs"]] == ["waves"]
+    assert all(one["high"] <= 3.001 * one["low"] for one in after["designs"][0]["forecasts"])

@@ -9,6 +9,8 @@ import typer
 
 from fieldcheck import report
 from fieldcheck.accuracy.assessment.planning import plan as make_plan
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.exchange import sheet
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.estimate import show_noted
 from fieldcheck.cli.show import say, show_json, tell
@@ -16,7 +18,9 @@ from fieldcheck.core.sample import Labelled
 
 
 def plan(
-    pool: options.PoolFile,
+    pool: Annotated[
+        Path, typer.Argument(metavar="POOL", help="A pool; or a campaign, to plan again with the labels that it has.")
+    ],
     half_width: Annotated[
         float | None, typer.Option("--half-width", help="How many labels for this ±: 0.01 is one point.")
     ] = None,
@@ -40,9 +44,15 @@ def plan(
 ) -> None:
     """Forecast the ± of each technique and budget, as a range."""
     options.check_outputs(html)
-    items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
-    known = None if labels is None else _labelled(labels, pool)
     names = options.split_list(designs)
+    if pool.is_file() and not sheet.is_sheet(str(pool)):
+        with campaigns.open_campaign(str(pool)) as campaign:
+            items, known, asked = campaign.pool, _labelled(campaign), campaign.settings
+        budget = budget or (asked.budget if half_width is None else None)
+        names = names or [asked.design]
+    else:
+        items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
+        known = None if labels is None else _known(labels, pool)
     found = make_plan(items, budget=budget, half_width=half_width, designs=names, level=level, labelled=known)
     options.tell_notes(items)
     if as_json:
@@ -61,9 +71,16 @@ def plan(
         tell(f"report: {html}")
 
 
-def _labelled(path: Path, pool: Path) -> Labelled:
+def _known(path: Path, pool: Path) -> Labelled | None:
     with campaigns.open_campaign(str(path), pool) as campaign:
-        labelled, remarks = campaign.view.labelled()
+        return _labelled(campaign)
+
+
+def _labelled(campaign: Campaign) -> Labelled | None:
+    """The labels so far; None before the first."""
+    if not campaign.progress().labelled:
+        return None
+    labelled, remarks = campaign.view.labelled()
     for text in remarks:
         tell(f"note: {text}")
     return labelled

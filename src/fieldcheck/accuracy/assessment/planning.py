@@ -1,16 +1,18 @@
 """How wide the interval will be, before labels are paid for.
 
-The risk model says what it expects of every item; that gives the variance of each technique at each budget, and so the
-half-width of its interval. How far the truth may lie from that is covered by moving the expectation up and down by one
-on the logit scale (less, once there are labels), and by a margin that was measured on published pools
-(``benchmarks/slices_and_plan.py``): a forecast is a range, never one number.
+Many worlds are drawn that what is known leaves possible: failure rates of all items, by a risk model that believes the
+signals to a degree that is itself unknown, and in some worlds not at all. In each world, with a luck of its own, each
+technique has a half-width for each budget. What is told is the middle of these, and a range; before any label it is
+wide, since a model's confidence says little about how often it fails. How often it holds was measured
+(``benchmarks/plan_study.py``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,14 @@ from fieldcheck.accuracy.designs.forecast import Forecastable, Scenario
 from fieldcheck.core import words
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
 from fieldcheck.core.exhibit import Cell, Line, LineChart, Table
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled
-from fieldcheck.core.types import FloatArray
+from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.sampling.draws import permutation, uniforms
 
 LADDER = (50, 100, 200, 400, 800, 1600)
 """Budgets that are always shown."""
@@ -39,8 +44,28 @@ LEAST = 20
 """Labels under which the approximate intervals are no forecast's business."""
 
 
-REACH = 1.0
-"""How far the truth may lie from the expectation before any label, on the logit scale: one standard deviation."""
+WORLDS, CHOICES = 64, 1500
+"""Worlds that are looked at, and how many they are chosen from once there are labels."""
+
+
+PART = 2_000
+"""Items that stand for the pool, spread evenly over all risks."""
+
+
+USELESS = 0.2
+"""Chance before any label that signals are worth nothing."""
+
+
+ENDS = (0.07, 0.5, 0.93)
+"""Share of the worlds below the low end, the middle and the high end."""
+
+
+SPAN = 3.0
+"""The high end is at most so many times the low one, once there are labels: a wider range helps nobody to decide."""
+
+
+NOT_OVER = 1.1
+"""Of the high end of a random sample: with useless signals waves is hardly worse."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +107,7 @@ class Forecasts:
     relative
         True where half-widths are in units of the error itself (regression).
     rates
-        Failure rates that the forecasts assume: at best, as expected, at worst. Empty for regression.
+        Failure rates that are believed possible: low end, middle, high end. Empty for regression.
     labels
         Labels that the forecasts know of.
     """
@@ -173,7 +198,7 @@ class Forecasts:
             "budget": self.budget,
             "half_width": self.half_width,
             "relative": self.relative,
-            "assumed_failure_rates": list(self.rates),
+            "believed_failure_rates": list(self.rates),
             "labels_known": self.labels,
             "designs": [course.to_dict() for course in self.courses],
             "sentences": self.sentences(),
@@ -207,7 +232,7 @@ def plan(
     pool = sources.load(pool)
     _check(pool, budget, half_width, labelled)
     chosen, notes = _usable([build_design(one) for one in designs or _forecastable()], pool)
-    outlook = Outlook.of(pool, labelled)
+    outlook = Outlook.of(frame_for(pool, EVERYTHING, None), labelled)
     budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
     if not budgets:
         notes.append(
@@ -269,80 +294,126 @@ def _forecastable() -> list[str]:
     return sorted(name for name, kind in techniques.registry.items() if isinstance(kind(), Forecastable))
 
 
-EVERYTHING = techniques.Waves()
-"""Looks at all auxiliary variables that are known to help."""
+EVERYTHING, RANDOM = techniques.Waves(), techniques.Srs()
+"""What looks at all auxiliary variables that are known to help, and what looks at none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """What is expected of every item, at best, as expected, and at worst.
+    """What may be true of the items.
 
-    expected
-        Three arrays, one value per item each.
-    basis
-        What that rests on, in words.
+    items
+        Those that stand for the pool.
+    worlds
+        One array each, from few failures to many: expected losses of these items.
+    useless
+        Chance that the signals are worth nothing.
+    labels
+        How many it rests on.
     dispersion
         Of losses without a limit: their variance in units of the squared expectation.
     """
 
+    frame: Frame
     model: risk.RiskModel
-    expected: tuple[FloatArray, FloatArray, FloatArray]
-    basis: str
+    items: IntArray
+    worlds: tuple[FloatArray, ...]
+    useless: float
     labels: int = 0
     dispersion: float = 2.0
 
     @classmethod
-    def of(cls, pool: Pool, labelled: Labelled | None, design: Design = EVERYTHING) -> Outlook:
-        frame = frame_for(pool, design, None)
+    def of(cls, frame: Frame, labelled: Labelled | None) -> Outlook:
         model = risk.model_of(frame)
-        if labelled is None:
-            sure = "the model's own confidence" if "confidence" in frame.auxiliary else "a guess without confidence"
-            return cls(model, _scenarios(model, model.expected(model.prior()), REACH), f"{sure}, before any label")
-        items, losses = labelled.sample.items, labelled.losses
-        expected = model.expected(model.fit(items, losses))
-        at, basis = expected[items], words.counted(labelled.labels, "label")
-        if model.family == "gamma":
-            dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300))
-            return cls(model, _scenarios(model, expected, 0.0), basis, labelled.labels, dispersion)
-        # The labels add their information on the intercept to that of one standard deviation before them.
-        reach = REACH / math.sqrt(1 + float((at * (1 - at)).sum()))
-        return cls(model, _scenarios(model, expected, reach), basis, labelled.labels)
+        items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
+        losses = np.zeros(0) if labelled is None else labelled.losses
+        believed = model.expected(model.fit(items, losses))
+        part, useless = _part(believed), _useless(model, items, losses)
+        blind = round(WORLDS * useless)
+        worlds = [
+            one.expected(belief, part)
+            for one, count in ((model, WORLDS - blind), (model.blind(), blind))
+            if count
+            for belief in one.possible(items, losses, count, _normal(one, count if labelled is None else CHOICES))
+        ]
+        at = believed[items]
+        dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300)) if len(items) else 2.0
+        worlds.sort(key=lambda one: float(one.mean()))
+        return cls(frame, model, part, tuple(worlds), useless, len(items), dispersion)
 
     def seen_by(self, design: Forecastable, pool: Pool, labelled: Labelled | None) -> Outlook:
         """The same failure rates, over the items as waves with variables of its own tells them apart."""
         if not design.own_risk or auxiliary_of(design) == EVERYTHING.auxiliary:
             return self
-        own = Outlook.of(pool, labelled, design)
-        low, middle, high = map(_levelled, own.expected, self.rates) if self.rates else own.expected
-        return replace(own, expected=(low, middle, high))
+        own = Outlook.of(frame_for(pool, design, None), labelled)
+        if self.model.family == "gamma":
+            return own
+        rates = (float(one.mean()) for one in self.worlds)
+        return replace(own, worlds=tuple(map(_levelled, own.worlds, rates)))
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """Mean of each; nothing where the scale of losses does not matter."""
-        return () if self.model.family == "gamma" else tuple(float(one.mean()) for one in self.expected)
+        """Failure rates at the low end, in the middle and at the high end; none where the scale does not matter."""
+        if self.model.family == "gamma":
+            return ()
+        return tuple(np.quantile([one.mean() for one in self.worlds], ENDS).tolist())
 
-    def spread(self, expected: FloatArray) -> FloatArray:
-        """Variance of each loss."""
-        return self.model.spread(expected, dispersion=self.dispersion)
+    def scenarios(self) -> Iterator[Scenario]:
+        """Each world, with a luck of its own."""
+        luck = (permutation(stream(0, "plan", "luck"), len(self.worlds)) + 0.5) / len(self.worlds)
+        for world, own in zip(self.worlds, luck.tolist(), strict=True):
+            spread = self.model.spread(world, dispersion=self.dispersion)
+            yield Scenario(world, spread, self.frame.task, self.frame.size, own)
+
+    def halves(self, design: Forecastable, frame: Frame, labels: int, *, level: float) -> tuple[float, float, float]:
+        """Half-widths of a design: low end, middle, high end.
+
+        frame
+            The items that stand for the pool, as the design sees them.
+        """
+        found = [design.half_width(frame, one, labels=labels, level=level) for one in self.scenarios()]
+        low, middle, high = (float(one) for one in np.quantile(found, ENDS) * design.margins)
+        if design.own_risk and self.model.family == "bernoulli":
+            high = max(min(high, NOT_OVER * self.halves(RANDOM, frame, labels, level=level)[2]), middle)
+        if self.labels and high > SPAN * low:
+            trim = high / (SPAN * low)
+            low, high = min(low * trim**0.75, middle), max(high / trim**0.25, middle)
+        return low, middle, high
 
     def notes(self) -> tuple[str, ...]:
         """What the forecast rests on, and what would make it wrong."""
-        said = [
-            f"a forecast of the interval for this pool, from {self.basis}",
-            "on the published pools, on which its margins were set, the range held in over 90 % of trials",
-        ]
+        basis = "before any label" if not self.labels else f"from {words.counted(self.labels, 'label')}"
+        said = [f"a forecast of the interval for this pool, {basis}"]
         if self.rates:
-            low, middle, high = (f"{100 * rate:.3g} %" for rate in self.rates)
-            said.append(f"it assumes a failure rate of about {middle}; outside {low} to {high} it will be off")
-        if self.labels:
-            said.append("budgets count all labels, those that are there included")
-        else:
-            said.append("plan again with --labels after the first 50 labels")
-        return tuple(said)
+            low, middle, high = (f"{100 * rate:.2g} %" for rate in self.rates)
+            said.append(f"it believes that {middle} of the items fail, and that {low} to {high} are possible")
+        if not self.labels:
+            said.append(
+                "how far the model's confidence can be trusted is not known before labels: the range includes that it "
+                "is worth nothing; plan again after the first 50 labels"
+            )
+            return tuple(said)
+        if self.model.family == "bernoulli" and len(self.model.mean) > 1:
+            said.append(f"by these labels, the chance that the signals are worth nothing is {self.useless:.0%}")
+        return (*said, "budgets count all labels, those that are there included")
 
 
-def _scenarios(model: risk.RiskModel, expected: FloatArray, reach: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return model.shifted(expected, -reach), expected, model.shifted(expected, reach)
+def _useless(model: risk.RiskModel, items: IntArray, losses: FloatArray) -> float:
+    """Chance that the signals are worth nothing."""
+    if not len(items) or len(model.mean) == 1:
+        return USELESS
+    odds = special.logit(USELESS) + model.blind().evidence(items, losses) - model.evidence(items, losses)
+    return float(special.expit(odds))
+
+
+def _part(expected: FloatArray) -> IntArray:
+    size = min(PART, len(expected))
+    return np.argsort(expected, kind="stable")[((np.arange(size) + 0.5) * len(expected) / size).astype(np.int64)]
+
+
+def _normal(model: risk.RiskModel, count: int) -> FloatArray:
+    width = len(model.mean) + model.group_count
+    return np.asarray(special.ndtri(uniforms(stream(0, "plan"), count * width))).reshape(count, width)
 
 
 def _levelled(expected: FloatArray, rate: float) -> FloatArray:
@@ -355,8 +426,8 @@ def _levelled(expected: FloatArray, rate: float) -> FloatArray:
     return np.asarray(special.expit(linear + low))
 
 
-HalfWidth = Callable[[int, FloatArray], float]
-"""From a budget and what is expected of every item to the half-width."""
+Halves = Callable[[int], tuple[float, float, float]]
+"""From a budget to half-widths: low end, middle, high end."""
 
 
 def _course(
@@ -368,20 +439,17 @@ def _course(
     half_width: float | None,
     level: float,
 ) -> Course:
-    frame = frame_for(pool, design, None)
+    part = frame_for(pool, design, None).part(outlook.items)
 
-    def half(labels: int, expected: FloatArray) -> float:
-        scenario = Scenario(expected, outlook.spread(expected), pool.task)
-        return design.half_width(frame, scenario, labels=labels, level=level)
+    @cache
+    def halves(labels: int) -> tuple[float, float, float]:
+        return outlook.halves(design, part, labels, level=level)
 
-    best, middle, worst = (
-        _scaled(half, expected, margin) for expected, margin in zip(outlook.expected, design.margins, strict=True)
-    )
-    forecasts = tuple(_forecast(one, [best(one), middle(one), worst(one)]) for one in budgets)
+    forecasts = tuple(_forecast(one, halves(one)) for one in budgets)
     if half_width is None:
         return Course(_name(design), forecasts)
-    needed = [_fewest(one, half_width, len(pool)) for one in (best, middle, worst)]
-    return Course(_name(design), forecasts, (needed[1], min(needed), max(needed)))
+    low, middle, high = (_fewest(halves, end, half_width, len(pool)) for end in range(3))
+    return Course(_name(design), forecasts, (middle, low, high))
 
 
 def _name(design: Design) -> str:
@@ -389,19 +457,15 @@ def _name(design: Design) -> str:
     return spec(design) if own == usual else f"{spec(design)} with {own}"
 
 
-def _forecast(labels: int, halves: list[float]) -> Forecast:
-    # A failure rate over one half makes intervals narrower again: the scenarios need not be in order.
-    return Forecast(labels, halves[1], min(halves), max(halves))
+def _forecast(labels: int, halves: tuple[float, float, float]) -> Forecast:
+    low, middle, high = halves
+    return Forecast(labels, middle, low, high)
 
 
-def _scaled(half: HalfWidth, expected: FloatArray, margin: float) -> Callable[[int], float]:
-    return lambda labels: margin * half(labels, expected)
-
-
-def _fewest(half: Callable[[int], float], target: float, population: int) -> int:
+def _fewest(halves: Halves, end: int, target: float, population: int) -> int:
     """The smallest budget that reaches the half-width, by bisection: wider intervals come from fewer labels."""
     low, high = min(LEAST, population), population
     while low < high:
         at = (low + high) // 2
-        low, high = (low, at) if half(at) <= target else (at + 1, high)
+        low, high = (low, at) if halves(at)[end] <= target else (at + 1, high)
     return low

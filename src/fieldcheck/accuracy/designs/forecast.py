@@ -8,25 +8,45 @@ from typing import ClassVar, Protocol, runtime_checkable
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.types import FloatArray, Task
-from fieldcheck.numerics.intervals import wilson
+from fieldcheck.numerics.intervals import moments, wilson
 
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """What is expected of every item: mean and variance of its loss, one per item each."""
+    """A world that may be: how often each item fails in it, and how lucky a campaign is.
+
+    expected, spread
+        Mean and variance of the loss, one per item of the frame each.
+    population
+        Items of the pool; the frame may hold a part of them, spread evenly over all risks.
+    luck
+        Between 0 and 1: share of campaigns in which fewer failures are found.
+    """
 
     expected: FloatArray
     spread: FloatArray
     task: Task
+    population: int
+    luck: float = 0.5
+
+    @property
+    def rate(self) -> float:
+        """Mean loss."""
+        return float(self.expected.mean())
+
+    @property
+    def share(self) -> float:
+        """Of the pool that the frame holds."""
+        return len(self.expected) / self.population
+
+    def found(self, failures: float) -> float:
+        """Whole failures that such luck finds where so many are expected."""
+        return float(round(moments.gamma_quantile(failures, failures * (1 - self.rate), q=self.luck)))
 
     def half_width(self, variance: float, labels: int, *, level: float) -> float:
-        """Of an interval with this variance; in units of the mean for losses without a limit."""
-        mean, z = float(self.expected.mean()), wilson.critical(labels, level)
-        if self.task == "regression":
-            low, high = wilson.log_bounds(mean, variance, z=z)
-            return (high - low) / (2 * mean)
-        low, high = wilson.effective_wilson(mean, variance, labels, z=z)
-        return (high - low) / 2 if variance > 0 else 0.0
+        """Of losses without a limit: an interval with this variance, in units of the mean."""
+        low, high = wilson.log_bounds(self.rate, variance, z=wilson.critical(labels, level))
+        return (high - low) / (2 * self.rate)
 
 
 @runtime_checkable
@@ -34,8 +54,8 @@ class Forecastable(Design, Protocol):
     """A design whose half-width can be forecast.
 
     margins
-        What the half-width is multiplied with where things go well, as expected, and badly; measured on published
-        pools (``benchmarks/slices_and_plan.py``).
+        What the best, the middle and the worst half-width of all scenarios are multiplied with; chosen on pools of our
+        own (``benchmarks/plan_study.py``).
     own_risk
         Whether its half-width depends on how well its own auxiliary variables tell items apart.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from itertools import pairwise
@@ -37,7 +36,7 @@ class Srs:
     estimator: ClassVar[str] = "mean"
 
     endless: ClassVar[bool] = False
-    margins: ClassVar[tuple[float, float, float]] = (0.85, 1.0, 1.1)
+    margins: ClassVar[tuple[float, float, float]] = (1.0, 1.0, 1.0)
     own_risk: ClassVar[bool] = False
 
     replace: bool = False
@@ -56,16 +55,14 @@ class Srs:
         return [most]
 
     def half_width(self, frame: Frame, scenario: Scenario, *, labels: int, level: float) -> float:
-        """The exact interval at the expected number of failures; between two whole numbers, between theirs."""
-        size = len(scenario.expected)
+        """The exact interval at the number of failures that is found."""
+        size = scenario.population
         if scenario.task == "regression":
             total = float(scenario.spread.mean() + scenario.expected.var())
             return scenario.half_width(total * (1 / labels - 1 / size), labels, level=level)
-        failures = labels * float(scenario.expected.mean())
-        whole = math.floor(failures)
-        bounds = [intervals.hypergeometric(min(at, labels), labels, size, level=level) for at in (whole, whole + 1)]
-        first, second = (high - low for low, high in bounds)
-        return (first + (failures - whole) * (second - first)) / 2
+        failures = min(int(scenario.found(labels * scenario.rate)), labels)
+        low, high = intervals.hypergeometric(failures, labels, size, level=level)
+        return (high - low) / 2
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         budgets = [*(one for one in self.earlier if one < budget), budget]

@@ -37,7 +37,7 @@ class Ssrs:
     paper: ClassVar[str] = "Guerriero et al., DeepSample, ICSE 2024"
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "stratified"
-    margins: ClassVar[tuple[float, float, float]] = (0.8, 1.0, 1.3)
+    margins: ClassVar[tuple[float, float, float]] = (0.9, 1.0, 1.2)
     own_risk: ClassVar[bool] = False
     partitions: ClassVar[bool] = True
 
@@ -48,17 +48,22 @@ class Ssrs:
         check_between(self.name, low=1, high=1000, k=self.k)
 
     def half_width(self, frame: Frame, scenario: Scenario, *, labels: int, level: float) -> float:
-        """The interval at the expected number of failures in each stratum, with the labels that it gets."""
-        draws = self.draw(frame, None, budget=labels, seed=0).drawn_as(StratifiedDraws)
-        sizes, counts = draws.sizes, np.bincount(draws.stratum, minlength=len(draws.sizes))
+        """The interval at the failures that are found in each stratum, with the labels that it gets."""
         strata, expected = self._strata(frame, labels), scenario.expected
+        sizes = np.round(strata.sizes / scenario.share).astype(np.int64)
+        counts = allocate(min(labels, int(sizes.sum())), sizes, self._wanted(frame, labels))
         if scenario.task == "regression":
             within = np.array([scenario.spread[group].mean() + expected[group].var() for group in strata.members])
             variance = float(((sizes / sizes.sum()) ** 2 * (1 / counts - 1 / sizes)) @ within)
             return scenario.half_width(variance, labels, level=level)
-        means = np.array([expected[group].mean() for group in strata.members])
-        low, high = intervals.stratified_binary(sizes, counts, means * counts, level=level)
+        found = np.array([expected[group].mean() for group in strata.members]) * counts
+        lucky = np.minimum(found * scenario.found(float(found.sum())) / float(found.sum()), counts)
+        low, high = intervals.stratified_binary(sizes, counts, lucky, level=level)
         return (high - low) / 2
+
+    def _wanted(self, frame: Frame, budget: int) -> FloatArray:
+        k, strata = min(self.k, budget), self._strata(frame, budget)
+        return frame.memo(("neyman", self.auxiliary, k), lambda: _neyman(frame.chi(self.auxiliary), strata))
 
     def _strata(self, frame: Frame, budget: int) -> partition.Partition:
         k = min(self.k, budget)
@@ -67,7 +72,7 @@ class Ssrs:
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         k = min(self.k, budget)
         strata = self._strata(frame, budget)
-        wanted = frame.memo(("neyman", self.auxiliary, k), lambda: _neyman(frame.chi(self.auxiliary), strata))
+        wanted = self._wanted(frame, budget)
         counts = frame.memo(("ssrs", self.auxiliary, k, budget), lambda: allocate(budget, strata.sizes, wanted))
         items, stratum = stratified_draw(strata, counts, stream(seed, "ssrs"))
         return Sample(

@@ -17,7 +17,8 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
-from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.intervals import protected
+from fieldcheck.numerics.regression import assisted, risk
 from fieldcheck.numerics.sampling import schedule
 from fieldcheck.numerics.sampling.floor import estimating_floor, protecting_floor
 from fieldcheck.numerics.sampling.inclusion import Objective
@@ -65,7 +66,7 @@ class Waves:
     estimator: ClassVar[str] = "model_assisted"
     endless: ClassVar[bool] = True
     careful_floor: ClassVar[float] = 0.5
-    margins: ClassVar[tuple[float, float, float]] = (0.65, 1.1, 1.55)
+    margins: ClassVar[tuple[float, float, float]] = (0.85, 1.0, 1.4)
     own_risk: ClassVar[bool] = True
 
     auxiliary: str = "auto"
@@ -141,10 +142,13 @@ class Waves:
         self, expected: FloatArray, task: Task, *, missed: FloatArray, drawn: BoolArray, left: int, budget: int
     ) -> float:
         """The floor of a wave; ``protecting_floor`` has the words."""
-        if self.objective == "protected" and self.floor is None and task == "classification":
+        if self._seeks_floor(task):
             count = min(left, int(np.count_nonzero(~drawn)))
             return protecting_floor(expected, missed, drawn, count=count, budget=budget)
         return self.floor_for(expected, task)
+
+    def _seeks_floor(self, task: Task) -> bool:
+        return self.objective == "protected" and self.floor is None and task == "classification"
 
     def rule(self, floor: float) -> WaveRule:
         """How beliefs become chances."""
@@ -172,11 +176,21 @@ class Waves:
 
     def half_width(self, frame: Frame, scenario: Scenario, *, labels: int, level: float) -> float:
         """One wave with all labels: later waves know the risk about as well as the scenario does."""
-        prospect = Prospect(scenario.expected, scenario.spread, scenario.expected)
-        rule = self.rule(self.floor_for(scenario.expected, scenario.task))
-        chance = rule.inclusion(prospect, np.zeros(frame.size, dtype=bool), labels)
-        variance = float((scenario.spread * (1 / chance - 1)).sum()) / frame.size**2
-        return scenario.half_width(variance, labels, level=level)
+        expected, none = scenario.expected, np.zeros(frame.size, dtype=bool)
+        count, size = labels * scenario.share, scenario.population
+        floor = self.floor_for(expected, scenario.task)
+        if self._seeks_floor(scenario.task):
+            missed = np.ones(frame.size)
+            floor = protecting_floor(expected, missed, none, count=count, budget=labels, population=size)
+        chance = self.rule(floor).inclusion(Prospect(expected, scenario.spread, expected), none, count)
+        variance = float((scenario.spread * (1 / chance - 1)).mean()) / size
+        if variance <= 0:
+            return 0.0
+        if scenario.task == "regression":
+            return scenario.half_width(variance, labels, level=level)
+        bounds = protected.protected if self.objective == "protected" else protected.trusting
+        low, high = bounds(_evidence(scenario, chance, variance, labels), level=level)
+        return (high - low) / 2
 
     def _sample(
         self,
@@ -203,6 +217,25 @@ class Waves:
             complete=complete,
             frame=frame,
         )
+
+
+def _evidence(scenario: Scenario, chance: FloatArray, variance: float, labels: int) -> protected.MeanEvidence:
+    """What a campaign may see: as many labels of a random sample as its variance is worth, and their failures."""
+    worth = scenario.rate * (1 - scenario.rate) / variance
+    value = min(scenario.found(worth * scenario.rate) / worth, 1 - 1e-9)
+    spread = value * (1 - value) / worth
+    hits = assisted.hit_rate(float(np.average(chance, weights=scenario.expected)))
+    return protected.MeanEvidence(
+        value,
+        spread,
+        spread,
+        least=assisted.sparsest_rates(chance),
+        typical=hits,
+        unseen=assisted.unseen_rate(scenario.expected, chance),
+        failures=float(value > 0),
+        labels=labels,
+        population=scenario.population,
+    )
 
 
 @dataclass(frozen=True, eq=False)

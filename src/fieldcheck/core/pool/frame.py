@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.trait import Trait
-from fieldcheck.core.types import FloatArray, Task
+from fieldcheck.core.types import FloatArray, IntArray, Task
 
 T = TypeVar("T")
 
@@ -83,6 +83,17 @@ class Frame:
             return self
         return self.memo(
             ("only", *names), lambda: replace(self, auxiliary={name: self.chi(name) for name in names}, _memo={})
+        )
+
+    def part(self, items: IntArray) -> Frame:
+        """Some of the items; what it remembers is its own."""
+        return replace(
+            self,
+            size=len(items),
+            auxiliary={name: values[items] for name, values in self.auxiliary.items()},
+            predictions=None if self.predictions is None else self.predictions[items],
+            activations=None if self.activations is None else self.activations[items],
+            _memo={},
         )
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:

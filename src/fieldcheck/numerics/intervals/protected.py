@@ -37,7 +37,8 @@ class MeanEvidence:
     least, typical, unseen
         How densely labels were drawn where they are sparsest, where failures are expected, and where such are expected
         that no label showed: the chance that such an item has a label is ``1 - exp(-rate)``. ``least`` has one value
-        per item of the population: the mean rate over the one, two, three, ... items with the smallest ones.
+        per item of the population (a forecast: of an even part of it): the mean rate over the one, two, three, ...
+        items with the smallest ones.
     failures, labels, population
         Counts; failures may be a sum of losses between 0 and 1.
     """
@@ -96,8 +97,8 @@ def _hidden_upper(found: MeanEvidence, *, level: float, share: float) -> float:
     """The bound that allows for failures in just that part of the pool, the sparsest, which it leaves for them."""
 
     def bound(limit: float) -> float:
-        hidden = int((limit - found.value) * found.population)
-        rate = float(found.least[min(max(hidden, 1), found.population) - 1])
+        hidden = int((limit - found.value) * len(found.least))
+        rate = float(found.least[min(max(hidden, 1), len(found.least)) - 1])
         return _upper(found, found.seen, rate, level=level, share=share)
 
     low, high = found.value, bound(found.value)

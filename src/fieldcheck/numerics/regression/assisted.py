@@ -70,7 +70,7 @@ def assisted(model: RiskModel, items: IntArray, losses: FloatArray, *, chance: F
         seen,
         float((spread * (1 / chance - 1)).sum()) / size**2,
         hit_rate(float(np.average(chance, weights=expected))),
-        _unseen_rate(expected, chance),
+        unseen_rate(expected, chance),
     )
 
 
@@ -99,7 +99,8 @@ def hit_rate(chance: float) -> float:
     return -math.log1p(-chance) if chance < 1 else math.inf
 
 
-def _unseen_rate(expected: FloatArray, chance: FloatArray) -> float:
+def unseen_rate(expected: FloatArray, chance: FloatArray) -> float:
+    """How densely labels were drawn where losses are expected that none showed; ``Assisted`` has the words."""
     left = expected * (1 - chance)
     weight = left / _rates(chance)  # 0 where an item was drawn for sure
     return float(left.sum() / weight.sum()) if weight.any() else math.inf

@@ -11,7 +11,7 @@ its prior weight and by how likely it makes the labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -79,6 +79,10 @@ SLOPE = (0.0, 0.57)
 
 EXTREME = 0.25
 """Prior mean of the slope of errors over how extreme the prediction is."""
+
+
+BLIND_SD = 2.0
+"""Prior standard deviation of the log odds of a failure where signals are worth nothing."""
 
 
 BLOCK = 1 << 16
@@ -205,14 +209,59 @@ class RiskModel:
         found = self._modes(items, losses, np.ones((1, len(items)), dtype=bool)).evidence
         return float(special.logsumexp(found + np.log(self.weights)))
 
+    def possible(self, items: IntArray, losses: FloatArray, count: int, normal: FloatArray) -> list[Belief]:
+        """Beliefs that the labels leave possible: so many draws from the posterior, each of one risk model.
+
+        Drawn around the modes with the curvature there, and chosen by how likely each makes the labels: where none
+        fails, the curvature alone would leave failure rates possible that the labels rule out.
+
+        normal
+            Independent standard normal numbers, a row for each draw to choose from, a column per coefficient.
+        """
+        found, around = self.fit(items, losses), []
+        models = np.searchsorted(np.cumsum(found.weights), (np.arange(len(normal)) + 0.5) / len(normal))
+        for model in np.unique(models).tolist():
+            around.append(self._around(items, losses, found.coefficients[model], model, normal[models == model]))
+        weight = np.concatenate([one for _, one in around])
+        ends = np.cumsum(weight / weight.sum())
+        chosen = np.minimum(np.searchsorted(ends, (np.arange(count) + 0.5) / count), len(normal) - 1)
+        rows = np.concatenate([one for one, _ in around])[chosen]
+        return [
+            Belief(np.repeat(row[None], self.models, axis=0), np.eye(self.models)[model])
+            for row, model in zip(rows, models[chosen].tolist(), strict=True)
+        ]
+
+    def _around(
+        self, items: IntArray, losses: FloatArray, mode: FloatArray, model: int, normal: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Coefficients around the mode of one risk model, and how much each counts; these add up to how many."""
+        rows, prior, likelihood = self._rows(items), self._prior(losses), self._likelihood(HIDDEN[model : model + 1])
+        bent = likelihood.expected((rows @ mode)[None], losses)[0]
+        curvature = (rows * bent[:, None]).T @ rows + np.diag(1 / prior.sd**2)
+        moved = np.linalg.solve(np.linalg.cholesky(curvature).T, normal.T).T
+        found = mode + moved
+        height = likelihood.height(found @ rows.T, losses).sum(axis=1)
+        height = height + 0.5 * (((found - prior.mean) / prior.sd) ** 2 - normal**2).sum(axis=1)
+        weight = np.exp(height.min() - height)
+        return found, weight / weight.mean()
+
+    def blind(self) -> RiskModel:
+        """The same without signals: all items fail equally often, about as often as was believed before any label."""
+        if self.family == "gamma":
+            return replace(self, features=self.features[:, :1], mean=self.mean[:1], sd=self.sd[:1])
+        level = np.atleast_1d(special.logit(float(self.expected(self.prior()).mean())))
+        return replace(self, features=self.features[:, :1], mean=level, sd=np.array([BLIND_SD]), groups=None)
+
     def _modes(self, items: IntArray, losses: FloatArray, used: BoolArray) -> Modes:
-        likelihood: Likelihood = Losses()
-        if self.family == "bernoulli":
-            likelihood = Failures(np.tile(HIDDEN, len(used))[:, None])
-        sd = np.concatenate([self.sd, np.full(self.group_count, GROUP_SD)])
-        prior = Prior(self._mean(losses), sd)
+        likelihood = self._likelihood(np.tile(HIDDEN, len(used)))
         seen = np.repeat(used.astype(np.float64), self.models, axis=0)
-        return modes(self._rows(items), losses, prior, likelihood, used=seen)
+        return modes(self._rows(items), losses, self._prior(losses), likelihood, used=seen)
+
+    def _likelihood(self, hidden: FloatArray) -> Likelihood:
+        return Failures(hidden[:, None]) if self.family == "bernoulli" else Losses()
+
+    def _prior(self, losses: FloatArray) -> Prior:
+        return Prior(self._mean(losses), np.concatenate([self.sd, np.full(self.group_count, GROUP_SD)]))
 
     def _rows(self, items: IntArray) -> FloatArray:
         if self.groups is None:
@@ -223,7 +272,7 @@ class RiskModel:
         """Errors have any unit: the intercept of their prior lies at the scale of the losses seen."""
         mean: FloatArray = self.prior().coefficients[0].copy()
         if self.family == "gamma":
-            level = float(losses.mean())
+            level = float(losses.mean()) if len(losses) else 0.0
             mean[0] = np.log(level) if level > 0 else 0.0
         return mean
 

@@ -100,7 +100,7 @@ def judged(
     )
     if least < ENOUGH:
         return Judgement(leaking=leaking, constant=constant)
-    flat, turned = (one.evidence(items, failed) for one in (_flat(model), _turned(model)))
+    flat, turned = (one.evidence(items, failed) for one in (model.blind(), _turned(model)))
     against = turned - max(usual, flat) >= LIMIT
     return Judgement(
         useless=not against and flat - usual >= LIMIT,
@@ -111,21 +111,17 @@ def judged(
     )
 
 
-def _flat(model: RiskModel) -> RiskModel:
-    """All items fail equally often, about as often as was believed before any label."""
-    return replace(model, features=model.features[:, :1], mean=_level(model), sd=np.array([2.0]))
-
-
 def _turned(model: RiskModel) -> RiskModel:
     """All slopes the other way round."""
     slopes = model.features[:, 1:] - model.features[:, 1:].mean(axis=0)
     features = np.concatenate([model.features[:, :1], slopes], axis=1)
-    mean = np.concatenate([_level(model), -model.mean[1:]])
-    return replace(model, features=features, mean=mean, sd=np.concatenate([[2.0], model.sd[1:]]))
-
-
-def _level(model: RiskModel) -> FloatArray:
-    return np.atleast_1d(special.logit(float(model.expected(model.prior()).mean())))
+    level = model.blind()
+    return replace(
+        model,
+        features=features,
+        mean=np.concatenate([level.mean, -model.mean[1:]]),
+        sd=np.concatenate([level.sd, model.sd[1:]]),
+    )
 
 
 def _calibration(

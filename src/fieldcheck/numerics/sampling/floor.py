@@ -32,7 +32,15 @@ def estimating_floor(expected: FloatArray) -> float:
     return float(np.clip(ABOVE + expected.mean(), LEAST, MOST))
 
 
-def protecting_floor(expected: FloatArray, missed: FloatArray, drawn: BoolArray, *, count: int, budget: int) -> float:
+def protecting_floor(
+    expected: FloatArray,
+    missed: FloatArray,
+    drawn: BoolArray,
+    *,
+    count: float,
+    budget: int,
+    population: int | None = None,
+) -> float:
     """For the narrowest protected interval, as it is forecast if all labels that are left were one wave.
 
     expected
@@ -43,21 +51,31 @@ def protecting_floor(expected: FloatArray, missed: FloatArray, drawn: BoolArray,
         Labels that are left.
     budget
         All labels of the campaign: a failure in this many may hide anywhere.
+    population
+        Items that those given stand for, where they are a part.
     """
     risk = 1 - (1 - expected) * (1 - 1 / budget)
-    widths = [_width(expected, risk, missed, drawn, count=count, floor=floor) for floor in FLOORS]
+    size = population or len(expected)
+    widths = [_width(expected, risk, missed, drawn, count=count, floor=floor, size=size) for floor in FLOORS]
     return FLOORS[int(np.argmin(np.round(widths, 9)))]
 
 
 def _width(
-    expected: FloatArray, risk: FloatArray, missed: FloatArray, drawn: BoolArray, *, count: int, floor: float
+    expected: FloatArray,
+    risk: FloatArray,
+    missed: FloatArray,
+    drawn: BoolArray,
+    *,
+    count: float,
+    floor: float,
+    size: int,
 ) -> float:
     inclusion = wave_inclusion(
         expected, expected * (1 - expected), drawn, count, objective="estimate", floor=floor, certain=0.0
     )
     chance = 1 - missed * (1 - inclusion)
-    least, size, rate = float(chance.min()), len(expected), float(expected.mean())
+    least, rate = float(chance.min()), float(expected.mean())
     unseen = WORST / (size * -math.log1p(-least)) if least < 1 else 0.0
-    variance = float((risk * (1 - risk) * (1 / chance - 1)).sum()) / size**2
+    variance = float((risk * (1 - risk) * (1 / chance - 1)).mean()) / size
     high = gamma_quantile(rate + unseen, variance + unseen**2, q=0.975)
     return high - gamma_quantile(rate, variance, q=0.025)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ def wave_inclusion(
     expected: FloatArray,
     spread: FloatArray,
     drawn: BoolArray,
-    count: int,
+    count: float,
     *,
     objective: str,
     floor: float,
@@ -39,6 +40,8 @@ def wave_inclusion(
         Mean (above 0) and variance of each item's loss, as believed.
     drawn
         True where an item was drawn in an earlier wave.
+    count
+        Items to draw; a forecast from a part of the population may have a fraction of one.
     objective
         One of ``Objective``.
     floor
@@ -51,7 +54,7 @@ def wave_inclusion(
     size = _size(expected, spread, objective)
     if objective == "expose":
         # One label is always left to chance, or the other items could not be drawn at all.
-        cut = _cut(expected[left], min(round(certain * count), count - 1))
+        cut = _cut(expected[left], min(round(certain * count), math.ceil(count) - 1))
         sure = expected >= cut
         size = np.sqrt(spread / np.maximum(1 - expected / cut, 0.02)) if np.isfinite(cut) else size
     rest = left & ~sure
@@ -78,7 +81,7 @@ def _cut(expected: FloatArray, count: int) -> float:
     return upper if upper > lower else np.nextafter(upper, np.inf)
 
 
-def scale_to(size: FloatArray, count: int) -> float:
+def scale_to(size: FloatArray, count: float) -> float:
     """The factor at which ``min(size × factor, 1)`` adds up to ``count``."""
     if count >= len(size):
         return np.inf

@@ -46,7 +46,7 @@ class WaveRule:
     floor: float = 0.2
     certain: float = 0.0
 
-    def inclusion(self, prospect: Prospect, drawn: BoolArray, count: int) -> FloatArray:
+    def inclusion(self, prospect: Prospect, drawn: BoolArray, count: float) -> FloatArray:
         """The chance of every item to be in a wave of ``count``."""
         return wave_inclusion(
             prospect.expected,
