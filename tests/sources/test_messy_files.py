@@ -418,6 +418,203 @@ class TestOthers:
         assert re.search(r"a\.xlsx", question(tmp_path / "a.xlsx").problem)
 
 
+def lines_of(header: str, form: str) -> list[str]:
+    """A header, and a line for each item; ``c`` is its confidence, ``p`` its probabilities, ``s`` what was said."""
+    said = [ANIMALS[code] for code in shares().argmax(axis=1)]
+    rows = zip(said, animals(), shares().max(axis=1), shares(), strict=True)
+    return [header, *(form.format(i=at, s=one, t=true, c=c, p=p) for at, (one, true, c, p) in enumerate(rows))]
+
+
+class TestStatistics:
+    """What Stata, SPSS, SAS and Weka export."""
+
+    def test_stata_writes_points_for_no_value(self, tmp_path: Path) -> None:
+        lines = lines_of("caseid,yhat,phat,income", "{i},{s},{c:.4f},1{i}")
+        lines[5] = lines[5].rpartition(",")[0] + ",."
+        pool = read(text(tmp_path / "s.csv", lines))
+        assert roles(pool)["confidence"] == "phat"
+        assert np.isnan(pool.column("income")[4])
+        words = read(text(tmp_path / "p.csv", ["id,prediction", "1,.", "2,NOUN"]))
+        assert words.classes == (".", "NOUN")
+
+    def test_spss(self, tmp_path: Path) -> None:
+        body = [f"{at};{one};,{at + 10};#NULL!" for at, one in enumerate(animals())]
+        pool = read(text(tmp_path / "s.csv", ["CASENUM;Predicted;Confidence;AGE", *body], "utf-8-sig", "\r\n"))
+        assert pool.confidence is not None
+        assert pool.confidence[1] == pytest.approx(0.11)
+        assert np.isnan(pool.column("AGE")).all()
+
+    def test_sas_puts_the_name_of_the_target_before_the_class(self, tmp_path: Path) -> None:
+        header = "obs,F_animal,I_animal,P_animalcat,P_animaldog,P_animalhorse"
+        path = text(tmp_path / "s.csv", lines_of(header, "{i},{t},{s},{p[0]},{p[1]},{p[2]}"))
+        pool = read(path)
+        assert (pool.classes, roles(pool)["prediction"]) == (ANIMALS, "I_animal")
+        assert sources.read(path).labels == "F_animal"
+        assert read(path, columns=pool.origin.settings).digest() == pool.digest()
+
+    def test_weka_calls_the_confidence_prediction(self, tmp_path: Path) -> None:
+        pool = read(text(tmp_path / "w.csv", lines_of("inst#,actual,predicted,prediction", "{i},{t},{s},{c}")))
+        assert (roles(pool)["prediction"], roles(pool)["confidence"]) == ("predicted", "prediction")
+        assert "says how sure it was" in " ".join(pool.notes)
+
+
+class TestDatabases:
+    """What their consoles print."""
+
+    def test_a_drawn_table(self, tmp_path: Path) -> None:
+        lines = lines_of(" id | prediction | confidence ", " {i} | {s} | {c:.3f}")
+        path = text(tmp_path / "psql.txt", [lines[0], "----+---+---", *lines[1:], f"({N} rows)", ""])
+        pool = read(path)
+        assert (len(pool), pool.classes) == (N, ANIMALS)
+        assert f"({N} rows)" in " ".join(pool.notes)
+        lines[3] = " 2 | cat | nan"
+        assert "row 3, line 5" in question(text(path, [lines[0], "----+---+---", *lines[1:], f"({N} rows)"])).problem
+
+    def test_mysql_and_markdown(self, tmp_path: Path) -> None:
+        lines, rule = lines_of("| id | pred | conf |", "| {i} | {s} | {c:.3f} |"), "+----+------+----+"
+        drawn = [rule, lines[0], rule, *lines[1:], rule, f"{N} rows in set (0.00 sec)"]
+        pool = read(text(tmp_path / "m.txt", drawn))
+        assert pool.digest() == read(text(tmp_path / "m.md.txt", [lines[0], "|---|:--|--:|", *lines[1:]])).digest()
+        assert len(pool) == N
+
+    def test_remarks_between_rows(self, tmp_path: Path) -> None:
+        lines = lines_of("id,prediction,confidence", "{i},{s},{c:.3f}")
+        pool = read(text(tmp_path / "a.csv", ["#model: v3", "#date,2026", *lines[:30], "# half way", *lines[30:]]))
+        assert len(pool) == N
+        assert "first '# half way'" in " ".join(pool.notes)
+
+
+class TestPipelines:
+    """What libraries and services answer."""
+
+    @staticmethod
+    def ranked(row: Any) -> list[tuple[str, float]]:
+        return sorted(zip(ANIMALS, row.tolist(), strict=True), key=lambda one: -one[1])
+
+    def test_all_scores(self, tmp_path: Path) -> None:
+        found = [[{"label": name, "score": score} for name, score in self.ranked(row)] for row in shares()]
+        (tmp_path / "a.json").write_text(json.dumps(found))
+        np.testing.assert_allclose(read(tmp_path / "a.json").probabilities, shares())
+        lines = [json.dumps({"text": f"t {at}", "probs": one}) for at, one in enumerate(found)]
+        pool = read(text(tmp_path / "b.jsonl", lines))
+        assert pool.classes == ANIMALS
+        np.testing.assert_allclose(pool.probabilities, shares())
+
+    @pytest.mark.parametrize("names", [("labels", "scores"), ("displayNames", "confidences")])
+    def test_classes_and_scores_side_by_side(self, tmp_path: Path, names: tuple[str, str]) -> None:
+        rows = [zip(*self.ranked(row), strict=True) for row in shares()]
+        lines = [json.dumps({"sequence": "a", "prediction": dict(zip(names, row, strict=True))}) for row in rows]
+        pool = read(text(tmp_path / "z.jsonl", lines))
+        assert (pool.classes, pool.truth_known) == (ANIMALS, False)
+        np.testing.assert_allclose(pool.probabilities, shares())
+
+    def test_scores_of_the_best_few_are_not_taken_for_all(self, tmp_path: Path) -> None:
+        found = [{"id": at, "top": [{"label": "a", "score": 0.5}, {"label": "b", "score": 0.2}]} for at in range(3)]
+        (tmp_path / "a.json").write_text(json.dumps(found))
+        assert "no column of predictions" in question(tmp_path / "a.json").problem
+
+    def test_spacy(self, tmp_path: Path) -> None:
+        lines = [json.dumps({"text": "t", "cats": dict(zip(ANIMALS, row.tolist(), strict=True))}) for row in shares()]
+        assert read(text(tmp_path / "s.jsonl", lines)).classes == ANIMALS
+
+    @pytest.mark.parametrize("said", [True, False])
+    def test_class_0(self, tmp_path: Path, said: bool) -> None:
+        table = pd.DataFrame(shares(), columns=["class_0", "class_1", "class_2"])
+        if said:
+            table.insert(0, "pred", shares().argmax(axis=1))
+        table.to_csv(tmp_path / "c.csv")
+        pool = read(tmp_path / "c.csv")
+        assert pool.classes == ("0", "1", "2")
+        np.testing.assert_allclose(pool.probabilities, shares())
+        assert read(tmp_path / "c.csv", columns=pool.origin.settings).digest() == pool.digest()
+
+    def test_an_answer_in_a_list_of_one(self, tmp_path: Path) -> None:
+        lines = [json.dumps({"custom_id": f"r{at}", "choices": [{"content": one}]}) for at, one in enumerate(animals())]
+        assert answered(text(tmp_path / "o.jsonl", lines)).classes == ANIMALS
+
+    def test_the_best_few(self, tmp_path: Path) -> None:
+        header = "file,top1,top1_prob,top2,top2_prob"
+        path = text(tmp_path / "t.csv", lines_of(header, "f{i}.jpg,{s},{c},cat,0.01"))
+        assert (roles(read(path))["prediction"], roles(read(path))["confidence"]) == ("top1", "top1_prob")
+        assert sources.read(path).labels is None
+
+    @pytest.mark.parametrize("kind", [int, bool])
+    def test_one_column_per_class_with_one_of_them_set(self, tmp_path: Path, kind: type) -> None:
+        codes = shares().argmax(axis=1)
+        table = pd.DataFrame(np.eye(3)[codes].astype(kind), columns=[f"pred_{name}" for name in ANIMALS])
+        table.to_csv(tmp_path / "o.csv")
+        pool = read(tmp_path / "o.csv")
+        assert (pool.classes, pool.predictions.tolist()) == (ANIMALS, codes.tolist())
+        assert "not how sure" in " ".join(pool.notes)
+
+
+class TestNumbersAsPeopleWriteThem:
+    @pytest.mark.parametrize("blank", ["", " ", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}"])
+    def test_percent(self, tmp_path: Path, blank: str) -> None:
+        pool = read(text(tmp_path / "a.csv", ["id;pred;conf", f"1;a;61,7{blank}%", f"2;b;99,9{blank}%"]))
+        assert pool.confidence.tolist() == pytest.approx([0.617, 0.999])  # type: ignore[union-attr]
+
+    @pytest.mark.parametrize("mark", ["'", "\N{RIGHT SINGLE QUOTATION MARK}", "\N{NARROW NO-BREAK SPACE}", " "])
+    def test_thousands(self, tmp_path: Path, mark: str) -> None:
+        pool = read(text(tmp_path / "a.csv", ["id;prediction", f"1;1{mark}234.50", "2;17.25"]))
+        assert pool.predictions.tolist() == [1234.5, 17.25]
+        assert "between thousands" in sources.read(tmp_path / "a.csv").table.form
+
+    def test_commas_in_a_file_with_commas_are_no_decimal_commas(self, tmp_path: Path) -> None:
+        pool = read(text(tmp_path / "a.csv", ["id,prediction", '1,"123,456"', '2,"7,000"']), task="regression")
+        assert pool.predictions.tolist() == [123_456, 7_000]
+
+    def test_what_may_be_something_else_is_said(self, tmp_path: Path) -> None:
+        def notes(header: str, form: str, **options: Any) -> str:
+            return " ".join(read(text(tmp_path / "a.csv", lines_of(header, form)), **options).notes)
+
+        assert "60 different texts" in notes("id;prediction", "{i};{i},50 €")
+        assert "taken as amounts" in notes("id,target", "{i},{c}", columns={"prediction": "target"})
+        assert "stand between quotes" in notes("id,prediction", "{i},'{s}'")
+        assert "'confidence=confidence (%):percent'" in notes("id,pred,confidence (%)", "{i},{s},{c}")
+        case = text(tmp_path / "b.csv", ["id,prediction", "1,Cat", "2,cat", "3,dog"])
+        assert "'Cat' and 'cat'" in " ".join(read(case).notes)
+
+
+class TestForms:
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+    def test_wide_characters(self, tmp_path: Path, encoding: str) -> None:
+        path = text(tmp_path / "a.csv", lines_of("id,prediction,confidence", "{i},{s},{c:.3f}"), encoding)
+        assert read(path).classes == ANIMALS
+        assert "UTF-" in sources.read(path).table.form
+
+    def test_remarks_of_several_cells_above_the_names(self, tmp_path: Path) -> None:
+        openpyxl = pytest.importorskip("openpyxl")
+        pytest.importorskip("python_calamine")
+        book = openpyxl.Workbook()
+        for row in (["Validation"], ["Prepared by", "Ada", "2026-05-01"], [], ["Ticket #", "Decision", "Sure", "Text"]):
+            book.active.append(row)
+        for at, one in enumerate(animals()):
+            book.active.append([f"T-{at}", one, 0.5 + at / 200, f"words {at}"])
+        book.save(tmp_path / "a.xlsx")
+        assert list(sources.read(tmp_path / "a.xlsx").table.columns) == ["Ticket #", "Decision", "Sure", "Text"]
+
+    def test_a_header_with_a_gap_is_still_the_header(self, tmp_path: Path) -> None:
+        path = text(
+            tmp_path / "a.csv", ["id,prediction,,note", *(f"{at},{one},x,y" for at, one in enumerate(animals()))]
+        )
+        assert roles(read(path))["prediction"] == "prediction"
+        assert len(read(path)) == N
+
+    def test_values_where_names_should_be(self, tmp_path: Path) -> None:
+        lines = [f"{at},{one}" for at, one in enumerate(animals())]
+        assert "values, not names" in question(text(tmp_path / "a.csv", lines)).problem
+
+    def test_blanks_between_cells(self, tmp_path: Path) -> None:
+        lines = lines_of("id prediction confidence", "{i} {s} {c:.3f}")
+        assert "one column only" in question(text(tmp_path / "a.txt", lines)).problem
+
+    @pytest.mark.parametrize("other", ["high", "80.1%"])
+    def test_a_confidence_in_words(self, tmp_path: Path, other: str) -> None:
+        path = text(tmp_path / "a.csv", ["id,prediction,confidence", "1,a,0.5", f"2,b,{other}"])
+        assert answered(path).confidence is None
+
+
 def test_what_was_decided_is_what_is_read_again(tmp_path: Path) -> None:
     """A campaign keeps the decisions: a later version must not guess anew."""
     table = pd.DataFrame(shares(), columns=list(ANIMALS))

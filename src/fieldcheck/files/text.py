@@ -21,6 +21,16 @@ WIDE = (b"\xff\xfe", b"\xfe\xff")
 """Byte-order marks of UTF-16."""
 
 
+WIDEST = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
+
+WITHOUT_MARK: dict[tuple[bool, ...], str] = {
+    (True, False, True, False): "utf-16-le",
+    (False, True, False, True): "utf-16-be",
+}
+"""Which of the first bytes are not 0."""
+
+
 GZIP = b"\x1f\x8b"
 
 
@@ -92,10 +102,13 @@ def unpacked(path: Path, encoding: str) -> Iterator[TextIO]:
 
 
 def wide(path: Path) -> str | None:
-    """UTF-16 where a byte-order mark says so, as in what Excel calls Unicode text; None elsewhere."""
+    """UTF-16 or UTF-32 where a byte-order mark, or zeros in every second byte, say so; None elsewhere."""
     try:
         with unpacked_bytes(path) as stream:
-            return "utf-16" if stream.read(2) in WIDE else None
+            start = stream.read(4)
+        if start.startswith(WIDE):
+            return "utf-32" if start in WIDEST else "utf-16"
+        return WITHOUT_MARK.get(tuple(map(bool, start)))
     except OSError:
         return None
 

@@ -9,7 +9,11 @@ import numpy as np
 
 from fieldcheck.core.pool.column import Column, as_column, is_text
 
-MISSING = ("", "nan", "NaN", "NAN", "None", "null", "NULL", "NA", "N/A", "n/a", "#N/A", "#NV", "<NA>", r"\N")
+ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!")
+"""What spreadsheets, and SPSS, write where a value could not be had."""
+
+
+MISSING = ("", "nan", "NaN", "NAN", "None", "null", "NULL", "NA", "N/A", "n/a", "#N/A", "#NV", "<NA>", r"\N", *ERRORS)
 """Unquoted cells that mean that there is no value; ``#NV`` is Excel's in German, ``\\N`` PostgreSQL's."""
 
 
@@ -21,17 +25,25 @@ LONG = r"^[+-]?[0-9]{17,}$"
 """Digits that a float would round."""
 
 
-GERMAN = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$"
+GERMAN = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+|)(,\d+)?$"
 ENGLISH = r"^[+-]?\d{1,3}(,\d{3})*(\.\d+)?$"
 """Numbers with decimal commas, and with commas between thousands."""
 
 
-SURELY_DECIMAL = r"^[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,})|\d{4,},\d+|\d{1,3}(\.\d{3})+,\d+)$"
+SURELY_DECIMAL = r"^[+-]?(0?,\d+|\d+,(\d{1,2}|\d{4,})|\d{4,},\d+|\d{1,3}(\.\d{3})+,\d+)$"
 SURELY_THOUSANDS = r"^[+-]?\d{1,3}((,\d{3}){2,}(\.\d+)?|(,\d{3})+\.\d+)$"
 """What only one of the two can mean: 1,234 is neither."""
 
 
-PERCENT = r"^[+-]?\d+([.,]\d+)?\s*%$"
+BLANK = r"[\s\x{a0}\x{2009}\x{202f}]"
+"""White space, the kinds that never break a line too."""
+
+
+PERCENT = rf"^[+-]?\d+([.,]\d+)?{BLANK}*%$"
+
+
+GROUPED = rf"^[+-]?\d{{1,3}}((['\x{{2019}}]|{BLANK})\d{{3}})+([.,]\d+)?$|^[+-]?\d{{1,3}}([.,]\d+)?$"
+"""Numbers with apostrophes or blanks between thousands, as in Switzerland and France."""
 
 
 LOOKED_AT = 100
@@ -43,7 +55,7 @@ def typed(cells: Any) -> Column:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    trimmed = pc.utf8_trim_whitespace(cells)
+    trimmed = _without_dots(pc.utf8_trim_whitespace(cells))
     for kind, unless in ((pa.int64(), NAME), (pa.float64(), LONG), (pa.bool_(), NAME)):
         if pc.any(pc.match_substring_regex(trimmed, unless)).as_py():
             return trimmed
@@ -54,20 +66,42 @@ def typed(cells: Any) -> Column:
     return trimmed
 
 
+def _without_dots(cells: Any) -> Any:
+    """The cells without the lone points that Stata and SAS write for no value; among words a point is a word."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lone = pc.equal(cells, ".")
+    if not pc.any(lone).as_py():
+        return cells
+    others = pc.if_else(lone, pa.scalar(None, cells.type), cells)
+    try:
+        others.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return cells
+    return others
+
+
 def _cast(cells: Any, kind: Any) -> Any:
     """A cast that gives up after the first cells, so that long columns of text are not read thrice."""
     cells.slice(0, LOOKED_AT).cast(kind)
     return cells.cast(kind)
 
 
-def with_commas(column: Column) -> tuple[Column, str]:
-    """Text that is numbers with commas in them as numbers, and what the commas were; else the column as it is."""
+def with_commas(column: Column, *, between: str = "") -> tuple[Column, str]:
+    """Text that is numbers with commas in them as numbers, and what the commas were; else the column as it is.
+
+    between
+        What stands between the cells: where that is a comma, no tool writes decimal commas.
+    """
     if not is_text(column) or not len(column):
         return column, ""
     if _all(column, GERMAN) and _any(column, SURELY_DECIMAL):
         return _numbers(_without(column, "."), comma="."), "decimal commas"
-    if _all(column, ENGLISH) and _any(column, SURELY_THOUSANDS):
+    if _all(column, ENGLISH) and _any(column, SURELY_THOUSANDS if between != "," else ","):
         return _numbers(column, comma=""), "commas between thousands"
+    if _all(column, GROUPED) and _any(column, rf"\d(['\x{{2019}}]|{BLANK})\d"):
+        return _numbers(_plain_groups(column), comma="."), "apostrophes or blanks between thousands"
     return column, ""
 
 
@@ -77,7 +111,7 @@ def from_percent(column: Column) -> Column | None:
         return None
     import pyarrow.compute as pc
 
-    return _numbers(pc.replace_substring_regex(column, r"\s*%$", ""), comma=".") / 100
+    return _numbers(pc.replace_substring_regex(column, rf"{BLANK}*%$", ""), comma=".") / 100
 
 
 LISTED = r"^\[[-+0-9.eE,\s]+\]$"
@@ -115,6 +149,12 @@ def _without(column: Any, letter: str) -> Any:
     import pyarrow.compute as pc
 
     return pc.replace_substring(column, letter, "")
+
+
+def _plain_groups(column: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(column, rf"['\x{{2019}}]|{BLANK}", "")
 
 
 def _numbers(column: Any, *, comma: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,14 @@ PREDICTED = frozenset(
     }
 )
 MACHINE = frozenset({"model", "system", "classifier", "auto", "ai", "algorithm", "machine", "llm", "network"})
-ANSWER = frozenset({"label", "output", "answer", "class", "decision", "category", "says", "response", "choice"})
+ANSWER = frozenset(
+    {"label", "output", "answer", "class", "decision", "category", "says", "response", "choice", "verdict"}
+)
 
 
 SURE_OF_ITSELF = frozenset({"confidence", "conf", "certainty", "konfidenz", "sicherheit"})
 LIKELIHOOD = frozenset(
-    {"prob", "proba", "probs", "probability", "pmax", "maxprob", "softmax", "likelihood", "posterior", "p"}
+    {"prob", "proba", "probs", "probability", "pmax", "maxprob", "softmax", "likelihood", "posterior", "p", "phat"}
 ) | {"wahrscheinlichkeit", "yprob", "yproba"}
 SCORE = frozenset({"score", "scores", "logit", "logits", "yscore"})
 NOT_CONFIDENCE = frozenset(
@@ -72,22 +74,30 @@ def words_of(name: str) -> frozenset[str]:
 def names_prediction(name: str) -> bool:
     """Whether a name says that the model said it."""
     words = words_of(name)
-    if words & (SURE_OF_ITSELF | LIKELIHOOD | SCORE | NOT_CONFIDENCE):
+    if words & (SURE_OF_ITSELF | LIKELIHOOD | SCORE | NOT_CONFIDENCE) or is_runner_up(name):
         return False
+    if {"top", "1"} <= words <= {"top", "1"} | PREDICTED | ANSWER:
+        return True
     return bool(words & PREDICTED or (words & MACHINE and words & ANSWER) or words == {"y", "hat"})
+
+
+def is_runner_up(name: str) -> bool:
+    """Whether a name speaks of the second best answer, or of a later one: ``top2_prob``."""
+    words = words_of(name)
+    return "top" in words and any(word.isdecimal() and word != "1" for word in words)
 
 
 def names_confidence(name: str) -> int:
     """How clearly a name says that it is the model's confidence: 0 not at all, 3 outright."""
     words = words_of(name)
-    if words & NOT_CONFIDENCE:
+    if words & NOT_CONFIDENCE or is_runner_up(name):
         return 0
     if words & SURE_OF_ITSELF:
         return 3
     best = words & {"max", "top", "top1", "pmax", "maxprob"} or words & PREDICTED
     if words & LIKELIHOOD:
         return 3 if best else 2
-    if words & SCORE and words <= SCORE | PREDICTED | MACHINE | ANSWER | {"max", "top", "top1", "1", "y"}:
+    if words & SCORE and words <= SCORE | PREDICTED | MACHINE | ANSWER | {"max", "top", "top1", "1", "y", "100"}:
         return 2 if best else 1
     return 0  # a score of something else: of a credit, a judge, a sentiment
 
@@ -100,7 +110,7 @@ def names_truth(name: str) -> bool:
 
 def gives_away(name: str) -> bool:
     """Whether a name says that a column holds what the model said, how sure it was, or the right answer."""
-    return names_prediction(name) or names_confidence(name) > 1 or names_truth(name)
+    return names_prediction(name) or names_confidence(name) > 1 or names_truth(name) or is_runner_up(name)
 
 
 def is_answer(name: str, column: Column, classes: Collection[str]) -> bool:
@@ -168,9 +178,40 @@ def is_numbers(column: Column) -> bool:
     return isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
 
 
+def is_shares(column: Column) -> bool:
+    """Whether it holds fractions from 0 to 1, which no amounts are and no classes."""
+    if not isinstance(column, np.ndarray) or column.dtype.kind != "f" or bool(missing(column).any()):
+        return False
+    return bool(column.min() >= 0 and column.max() <= 1 and not np.all(whole(column)))
+
+
+def is_switch(column: Column) -> bool:
+    """Whether it holds truth values, or 0 and 1."""
+    return isinstance(column, np.ndarray) and (column.dtype.kind == "b" or bool(np.all(np.isin(column, (0, 1)))))
+
+
+def shorter(names: Sequence[str]) -> Iterator[list[str]]:
+    """The names, then without the first letter that all have in common, without the second one, ..."""
+    begin = min(_beginning(names), min(map(len, names)) - 1)
+    return ([name[cut:] for name in names] for cut in range(begin + 1))
+
+
+def _beginning(names: Sequence[str]) -> int:
+    """How many letters all names begin with; of one name alone, none."""
+    same = [len(set(letters)) == 1 for letters in zip(*names, strict=False)] if len(names) > 1 else []
+    return (*same, False).index(False)
+
+
+def without_first_word(names: Sequence[str]) -> list[str]:
+    """Names without the words that all of them begin with, up to a mark between words: ``class_0`` is 0."""
+    begin = names[0][: _beginning(names)]
+    cut = max((at + 1 for at, letter in enumerate(begin) if not letter.isalnum()), default=0)
+    return [name[cut:] for name in names] if all(len(name) > cut for name in names) else list(names)
+
+
 def sums(columns: Mapping[str, Column], names: Sequence[str]) -> float | None:
     """1 or 100 where the columns are shares of that in every row; None elsewhere."""
-    if len(names) < 2 or not all(is_numbers(columns[name]) for name in names):
+    if len(names) < 2 or not all(is_numbers(columns[name]) or is_switch(columns[name]) for name in names):
         return None
     for rows in (FEW, None):
         matrix = np.column_stack([columns[name][:rows] for name in names]).astype(np.float64)

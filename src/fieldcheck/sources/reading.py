@@ -147,12 +147,19 @@ class Reading:
         return replace(pool, origin=origin, notes=(*pool.notes, *self._odd(pool, task), *self._several()))
 
     def _odd(self, pool: Pool, task: Task | None) -> tuple[str, ...]:
-        """Whole numbers that are many for classes may be amounts."""
+        """What predictions may be that were taken for something else."""
         name = self.chosen.get("prediction")
-        numeric = name is not None and guessing.is_numbers(self.table.columns[name])
-        if task is not None or pool.task == "regression" or not numeric or len(pool.classes) <= max(20, len(pool) // 5):
+        if task is not None or name is None:
             return ()
-        return (f"'{name}' holds {len(pool.classes):,} different whole numbers, taken as classes: --task regression?",)
+        column = self.table.columns[name]
+        if pool.task == "regression":
+            said = "numbers from 0 to 1, taken as amounts; of a classifier, the column of classes is needed"
+            return (f"'{name}' holds {said}: --column prediction=NAME",) if guessing.is_shares(column) else ()
+        if len(pool.classes) > max(20, len(pool) // 5):
+            kind = "whole numbers" if guessing.is_numbers(column) else "texts"
+            hint = "--task regression?" if guessing.is_numbers(column) else "is it the prediction?"
+            return (f"'{name}' holds {len(pool.classes):,} different {kind}, taken as classes: {hint}",)
+        return _alike(name, pool.classes)
 
     def _several(self) -> tuple[str, ...]:
         """Classes that are put together of others may be several labels of one item."""
@@ -171,7 +178,13 @@ class Reading:
 
     def _said(self) -> tuple[str, ...]:
         """What happened to the probabilities."""
-        note = as_shares(self._numbers(), list(self.likely))[1] if self.likely else ""
+        if not self.likely:
+            return ()
+        matrix = self._numbers()
+        if guessing.is_switch(matrix):
+            shown = ", ".join(list(self.likely)[:4])
+            return (f"{shown} hold 0 and 1 only: they say what was predicted, not how sure the model was",)
+        note = as_shares(matrix, list(self.likely))[1]
         return (note,) if note else ()
 
     def _check_prediction(self) -> None:
@@ -181,6 +194,12 @@ class Reading:
             return
         if self.likely or self.chosen.get("outcome") is not None:
             return
+        if len(self.table.columns) == 1 and " " in next(iter(self.table.columns)).strip():
+            raise self.origin.error(
+                f"one column only: '{next(iter(self.table.columns)).strip()[:60]}'",
+                rule="commas, semicolons, tabs or vertical bars stand between the cells",
+                hint="save it as CSV; blanks do not divide cells, as texts have them",
+            )
         target = self.chosen.get("target") or self.labels
         free = [one for one in (*([target] if target else []), *self.others) if one]
         few = [one for one in free if one == target or self._are_few(one)]
@@ -213,6 +232,17 @@ class Reading:
             )
 
 
+def _alike(name: str, classes: Sequence[str]) -> tuple[str, ...]:
+    """What to say of classes that may be one, or that are not called what people will write."""
+    found = dict[str, str]()
+    for one in classes:
+        if (other := found.setdefault(one.strip().lower(), one)) != one:
+            return (f"'{other}' and '{one}' in '{name}' are different classes: how they are written counts",)
+    if classes and all(len(one) > 2 and one[0] == one[-1] == "'" for one in classes):
+        return (f"the classes in '{name}' stand between quotes, which are part of their names: {classes[0]}",)
+    return ()
+
+
 def as_confidence(column: Column) -> Column:
     """A column of numbers, also where they are written with percent signs."""
     shares = from_percent(column)
@@ -224,7 +254,28 @@ def read_table(table: RawTable, given: ColumnMap, *, truth: str | None) -> Readi
     if table.columns or table.matrices:
         check_lengths({**table.columns, **table.matrices}, table.origin)
     table = _with_lists(table)
+    _refuse_values_for_names(table)
     return _Decision(table, given, truth).reading()
+
+
+def _refuse_values_for_names(table: RawTable) -> None:
+    """Refuse a table whose first row was taken for names and is one: every name could stand in its own column."""
+    found = [_holds(column, name) for name, column in table.columns.items()]
+    if any(held for held, _ in found) and all(could for _, could in found):
+        raise table.origin.error(
+            f"the first line holds values, not names: '{','.join(table.columns)[:99]}'",
+            rule="the columns have names, in a line above the values",
+            hint="add a first line such as id,prediction,confidence",
+        )
+
+
+def _holds(column: Column, name: str) -> tuple[bool, bool]:
+    """Whether a column of words holds its own name as a value, and whether it could."""
+    if not is_text(column):
+        return False, name.strip().replace(".", "", 1).isdecimal()
+    values = guessing.distinct(column)
+    held = name.strip() in values
+    return held, held or len(values) == min(len(column), guessing.FEW)
 
 
 def _with_lists(table: RawTable) -> RawTable:
@@ -264,6 +315,7 @@ class _Decision:
 
     def reading(self) -> Reading:
         self._by_name()
+        self._prefer_classes()
         self._place_truth()
         self._guess_prediction()
         self._find_probabilities()
@@ -286,6 +338,17 @@ class _Decision:
                 there = [one for one in there if one.strip().lower() in OWN or guessing.is_unique(self.columns[one])]
             if there and there[0] != self._asked_truth():
                 self.chosen[role] = there[0]
+
+    def _prefer_classes(self) -> None:
+        """Numbers from 0 to 1 are not the prediction where another column that is named so holds classes."""
+        name = self.chosen.get("prediction")
+        if name is None or "prediction" in self.given or not guessing.is_shares(self.columns[name]):
+            return
+        classes = [one for one in self.free if is_text(self.columns[one]) and guessing.names_prediction(one)]
+        if len(classes) == 1:
+            self.chosen["prediction"] = classes[0]
+            self.chosen.setdefault("confidence", name)
+            self.notes.append(f"'{classes[0]}' holds classes and is the prediction; '{name}' says how sure it was")
 
     def _asked_truth(self) -> str | None:
         return None if self.truth in (None, NONE) else closest(str(self.truth), self.columns, origin=self.origin)
@@ -321,7 +384,7 @@ class _Decision:
         picked = found if len(found) == 1 else words
         if len(picked) == 1:
             self.chosen["prediction"] = picked[0]
-        elif found:
+        elif found and guessing.sums(self.columns, found) is None:
             raise self.origin.error(
                 "which column is the prediction: " + " or ".join(f"'{name}'" for name in found) + "?",
                 rule="one column says what the model said",
@@ -336,10 +399,23 @@ class _Decision:
         if not self.likely and self.table.matrices:
             wanted = RECOGNISED["probabilities"]
             known = [name for name in self.table.matrices if name.strip().lower() in wanted]
-            alone = [name for name in self.table.matrices if guessing.names_confidence(name) > 1]
+            alone = [
+                name for name in self.table.matrices if name in self.table.names or guessing.names_confidence(name) > 1
+            ]
             self.likely = dict.fromkeys((known or alone)[:1], "")
         if not self.likely:
             self.likely = self._fitting_names() or self._named_as_classes() or self._shares()
+            self._find_largest()
+
+    def _find_largest(self) -> None:
+        """The column that always names the largest probability is the prediction."""
+        if not self.likely or self.chosen.get("prediction") or "prediction" in self.given:
+            return
+        holders = [name for name in self.free if is_text(self.columns[name])]
+        found = next((name for name in holders if self._is_largest(name, self.likely)), None)
+        if found is not None:
+            self.chosen["prediction"] = found
+            self.notes.append(f"'{found}' always names the largest of {', '.join(self.likely)}: the prediction")
 
     def _asked_probabilities(self, asked: str) -> dict[str, str]:
         if asked in self.table.matrices:
@@ -347,7 +423,8 @@ class _Decision:
         parts = [part.strip() for part in asked.split(",")]
         if len(parts) > 1 and all(part in self.columns for part in parts):
             found = likely_probabilities(parts)
-            return found[0] if found and len(found[0]) == len(parts) else {part: part for part in parts}
+            given = found[0] if found and len(found[0]) == len(parts) else {part: part for part in parts}
+            return self._called(given) or given
         found_by_prefix = surely_probabilities(self.columns, asked)
         if not found_by_prefix:
             raise self.origin.error(
@@ -360,16 +437,26 @@ class _Decision:
     def _fitting_names(self) -> dict[str, str]:
         """Columns such as ``p_cat`` and ``cat_score`` that hold shares, or logits, of the predicted classes."""
         for found in likely_probabilities(self.free):
-            if not all(guessing.is_numbers(self.columns[name]) for name in found):
+            held = [self.columns[name] for name in found]
+            if not all(guessing.is_numbers(one) or guessing.is_switch(one) for one in held):
                 continue
             logits = all(guessing.words_of(name) & {"logit", "logits"} for name in found)
-            if (logits or guessing.sums(self.columns, list(found)) is not None) and self._are_classes(found.values()):
-                return found
+            if (logits or guessing.sums(self.columns, list(found)) is not None) and (called := self._called(found)):
+                return called
         return {}
 
-    def _are_classes(self, names: Any) -> bool:
-        said = self.column("prediction")
-        return said is None or set(guessing.distinct(said)) <= set(names)
+    def _called(self, found: Mapping[str, str]) -> dict[str, str]:
+        """Classes by column as the predictions, or another column, name them: without what all names begin with.
+
+        None of them where the predictions are other ones.
+        """
+        said, names = self.column("prediction"), list(found.values())
+        others = [column for name in self.free if name not in found and is_text(column := self.columns[name])]
+        for values in (set(guessing.distinct(one)) for one in ([said] if said is not None else others)):
+            fit = (short for short in guessing.shorter(names) if values <= set(short))
+            if (len(values) > 1 or said is not None) and (short := next(fit, None)) is not None:
+                return dict(zip(found, short, strict=True))
+        return {} if said is not None else dict(zip(found, guessing.without_first_word(names), strict=True))
 
     def _named_as_classes(self) -> dict[str, str]:
         """Columns that are named as the values of another one: those are the classes, this is the prediction."""
@@ -408,13 +495,15 @@ class _Decision:
 
     def _shares(self) -> dict[str, str]:
         """Columns side by side that sum to 1, where nothing says what was predicted: what ``predict_proba`` gives."""
-        if "prediction" in self.chosen or "outcome" in self.chosen:
+        if "outcome" in self.chosen:
             return {}
         found = guessing.shares_block(self.columns, [name for name in self.free if name != self.table.rows])
-        if found:
+        called = self._called({name: name for name in found}) if found else {}
+        if called:
             shown = ", ".join(found[:4]) + (", ..." if len(found) > 4 else "")
-            self.notes.append(f"the columns {shown} sum to 1: probabilities; the largest is the prediction")
-        return {name: name for name in found}
+            largest = "" if self.chosen.get("prediction") else "; the largest is the prediction"
+            self.notes.append(f"the columns {shown} sum to 1: probabilities{largest}")
+        return called
 
     def _guess_confidence(self) -> None:
         if "confidence" in self.chosen or self.likely:
@@ -454,7 +543,11 @@ class _Decision:
             values = set(guessing.distinct(self.columns[name]))
             close = len(classes) > 1 and values and len(values & classes) >= 0.8 * len(values)
             named = guessing.names_truth(name) and (close or not classes or self._are_numbers(name))
-            if name != self.table.rows and (named or (len(values) > 1 and values == classes)):
+            if (
+                name != self.table.rows
+                and not guessing.is_runner_up(name)
+                and (named or (len(values) > 1 and values == classes))
+            ):
                 self.labels = name
                 return
 

@@ -149,7 +149,9 @@ def numbers(column: Column, role: str, *, origin: Origin) -> FloatArray:
             problem="is not a number",
             value=lambda position: value_at(column, position),
             rule="this column holds numbers, with a decimal point",
-            hint="replace decimal commas by points, or name the right column",
+            hint="shares (0.93) or percent (93 %) in every row; or go without: --column confidence=none"
+            if role == "confidence"
+            else "replace decimal commas by points, or name the right column",
         )
         raise PoolError(f"column '{origin.column(role)}' does not hold numbers: {column.type}") from None
 

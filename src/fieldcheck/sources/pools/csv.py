@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from fieldcheck.core import words
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import Column
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files import text as texts
 from fieldcheck.files.limits import check_size
 from fieldcheck.sources.cells import MISSING, typed, with_commas
-from fieldcheck.sources.pools.layout import Layout, find_layout, is_data
+from fieldcheck.sources.pools.layout import Layout, find_layout, is_data, is_remark
 from fieldcheck.sources.roles import ROWS, ColumnMap
 from fieldcheck.sources.table import RawTable, check_names
 
@@ -45,19 +46,19 @@ class CsvPools:
         with texts.reading_text(path, file.encoding, PoolError):
             found = file.layout()
             _check_header(path, found)
-            cells = _table(file, found)
+            cells, remarks = _table(file, found)
         origin = Origin(file=str(path), line_of=partial(line_of, file, found))
         names = ["", *found.names] if found.row_names else list(found.names)
         kept, notes = _without_empty(cells, [name.strip() for name in names])
         check_names(kept, origin)
-        read = {name: with_commas(typed(column)) for name, column in kept.items()}
+        read = {name: with_commas(typed(column), between=found.delimiter) for name, column in kept.items()}
         commas = dict.fromkeys(said for _, said in read.values() if said)
         return RawTable(
             {name: column for name, (column, _) in read.items()},
             origin,
             form=", ".join([*found.words, *commas, texts.encoding_words(path, file.encoding)]),
             rows=_row_names(read),
-            notes=notes,
+            notes=(*notes, *remarks),
         )
 
     def write(self, table: Any, path: Path) -> None:
@@ -120,21 +121,26 @@ def _check_header(path: Path, found: Layout) -> None:
         )
 
 
-def _table(file: _File, found: Layout) -> Any:
+def _table(file: _File, found: Layout) -> tuple[Any, tuple[str, ...]]:
+    """The cells, and what to say about lines that are no rows."""
     import pyarrow as pa
 
+    remarks: list[str] = []
     try:
-        cells = _cells(file, found)
+        cells = _cells(file, found, remarks)
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):
             raise UnicodeDecodeError("utf-8", b"", 0, 1, "invalid") from error
         raise _ragged(file, found, error=error) from error
     if not cells.num_rows:
         raise _no_row(file.path)
-    return cells
+    said = (
+        f"{words.counted(len(remarks), 'line')} left out that no row is, first '{remarks[0][:60]}'" if remarks else ""
+    )
+    return cells, (said,) if said else ()
 
 
-def _cells(file: _File, found: Layout) -> Any:
+def _cells(file: _File, found: Layout, remarks: list[str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -147,6 +153,13 @@ def _cells(file: _File, found: Layout) -> Any:
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
+
+    def other_width(row: Any) -> str:
+        if not is_remark(row.text):
+            return "error"
+        remarks.append(row.text.strip())
+        return "skip"
+
     quotes = file.quotes()
     if quotes % 2:
         _check_closed(file, found.delimiter)
@@ -155,7 +168,9 @@ def _cells(file: _File, found: Layout) -> Any:
         read_options=arrow.ReadOptions(
             encoding=file.encoding or "utf8", block_size=BLOCK, column_names=numbered, skip_rows=found.until
         ),
-        parse_options=arrow.ParseOptions(delimiter=found.delimiter, newlines_in_values=quotes > 0),
+        parse_options=arrow.ParseOptions(
+            delimiter=found.delimiter, newlines_in_values=quotes > 0, invalid_row_handler=other_width
+        ),
         convert_options=convert,
     )
 
@@ -196,7 +211,7 @@ def _check_closed(file: _File, delimiter: str) -> None:
 def _ragged(file: _File, found: Layout, *, error: Exception) -> PoolError:
     width = len(found.names) + found.row_names
     for line, row in file.readable(found.delimiter):
-        if line > found.until and len(row) != width:
+        if line > found.until and len(row) != width and not is_remark(found.delimiter.join(row)):
             return PoolError(
                 f"{file.path}, line {line:,}: {len(row)} values for {width} columns: "
                 f"'{found.delimiter.join(row)[:99]}'",
@@ -214,5 +229,6 @@ def _no_row(path: Path) -> PoolError:
 
 def line_of(file: _File, found: Layout, position: int) -> int:
     """The line on which an item starts, from 1."""
-    rows = (line for line, _ in file.readable(found.delimiter) if line > found.until)
+    width = len(found.names) + found.row_names
+    rows = (line for line, row in file.readable(found.delimiter) if line > found.until and len(row) == width)
     return next((line for at, line in enumerate(rows) if at == position), found.until + position + 1)

@@ -13,6 +13,7 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files import text as texts
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.limits import check_size
+from fieldcheck.sources import ranked
 from fieldcheck.sources.pools.records import from_lists, from_records
 from fieldcheck.sources.roles import ColumnMap
 from fieldcheck.sources.table import RawTable
@@ -66,6 +67,8 @@ def _parsed(text: str) -> tuple[Any, bool]:
 def _as_table(found: Any, origin: Origin, *, form: str) -> RawTable:
     if isinstance(found, Mapping):
         return _of_object(found, origin, form=form)
+    if isinstance(found, list) and found and all(ranked.is_listed(one) for one in found):
+        found = [{"probabilities": one} for one in found]
     if not isinstance(found, list) or not found or not all(isinstance(one, Mapping) for one in found):
         raise _no_table(origin)
     if all(isinstance(one.get("data"), Mapping) for one in found) and any(_is_task(one) for one in found):

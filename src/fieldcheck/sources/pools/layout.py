@@ -20,6 +20,14 @@ LOOKED_AT = 60
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
+REMARKS = 12
+"""Rows in which remarks are looked for above the names."""
+
+
+COUNT = re.compile(r"\(?[\d,.]+ rows?( in set)?( \([\d.]+ sec\))?\)?")
+NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?\s*%?")
+
+
 DATA = re.compile(r"[+-]?\d*[.,]\d+(?:[eE][+-]?\d+)?\s*%?|\d+\s*%")
 """A number with a fraction, or a percentage: what no column is called."""
 
@@ -72,6 +80,7 @@ def _tried(text: str, delimiter: str, *, cut: bool) -> tuple[tuple[bool, float, 
     share = sum(len(row) == width for row in cells) / max(len(cells), 1)
     start, end, names = rows[at] if rows else (1, 1, [])
     named = len(names) == width - 1 and _begins_quoted(text, rows, at)
+    end = rows[at + 1][1] if len(rows) > at + 1 and is_rule(rows[at + 1][2]) else end
     layout = Layout(delimiter, tuple(names), start - 1, end, row_names=named)
     return (width > 1, share, width), layout
 
@@ -106,12 +115,47 @@ def header_row(rows: Sequence[Sequence[Any]]) -> int:
     width = usual_width(rows)
     if width < 2:
         return 0
-    for at, row in enumerate(rows):
-        filled = [cell is not None and str(cell).strip() != "" for cell in row]
-        # The index that pandas writes has no name.
-        if len(row) >= width - 1 and (sum(filled) >= 2 or filled == [False, True]) and not str(row[0]).startswith("# "):
-            return at
-    return 0
+    first = next((at for at, row in enumerate(rows) if _may_be_header(row, width)), 0)
+    return next((at for at in range(first + 1, len(rows)) if _is_fuller(rows, first, at)), first)
+
+
+def _may_be_header(row: Sequence[Any], width: int) -> bool:
+    filled = [_is_there(cell) for cell in row]
+    # The index that pandas writes has no name.
+    return len(row) >= width - 1 and (sum(filled) >= 2 or filled == [False, True]) and not str(row[0]).startswith("# ")
+
+
+def _is_fuller(rows: Sequence[Sequence[Any]], first: int, at: int) -> bool:
+    """Whether a further row names columns that a first one has no names for: that one is a remark of several cells.
+
+    Below names stand values: other ones, and as many as there are names. Remarks stand at the top only.
+    """
+    row, above = rows[at], rows[first]
+    gaps = len(above) < len(row) or any(not _is_there(cell) for cell in above[1:])
+    if not gaps or at > REMARKS or len(row) < len(above) or not all(map(_is_there, row)) or any(map(_is_number, row)):
+        return False
+    below = rows[at + 1 :]
+    held = [{str(one[place]).strip() for one in below if place < len(one)} for place in range(len(row))]
+    return bool(below) and not any(str(cell).strip() in cells for cell, cells in zip(row, held, strict=True))
+
+
+def _is_there(cell: Any) -> bool:
+    return cell is not None and str(cell).strip() != ""
+
+
+def _is_number(cell: Any) -> bool:
+    return not isinstance(cell, str) or NUMBER.fullmatch(cell.strip()) is not None
+
+
+def is_remark(line: str) -> bool:
+    """Whether a line below the header is no row: a remark, a drawn line, or the count that a database ends with."""
+    return line.strip().startswith("#") or is_rule([line]) or COUNT.fullmatch(line.strip()) is not None
+
+
+def is_rule(cells: Sequence[Any]) -> bool:
+    """Whether a row is a line that databases and Markdown draw between names and values."""
+    drawn = "".join(map(str, cells)).strip()
+    return len(drawn) > 2 and set(drawn) <= set("-+=:| ")
 
 
 def is_data(names: Sequence[Any]) -> bool:

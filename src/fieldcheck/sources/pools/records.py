@@ -7,6 +7,7 @@ from typing import Any
 
 from fieldcheck.core.pool.column import Column
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.sources import ranked
 from fieldcheck.sources.cells import column_of, with_commas
 from fieldcheck.sources.pools.arrow import as_matrix
 from fieldcheck.sources.pools.layout import header_row, is_data
@@ -56,7 +57,8 @@ def from_records(records: Sequence[Mapping[str, Any]], origin: Origin, *, form: 
 
 def _flat(record: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for key, value in record.items():
+    for key, held in record.items():
+        value = held[0] if isinstance(held, list) and len(held) == 1 and isinstance(held[0], Mapping) else held
         name = f"{prefix}{key}"
         if not isinstance(value, Mapping):
             found[name] = value
@@ -82,10 +84,13 @@ def from_lists(lists: Mapping[str, Sequence[Any]], origin: Origin, *, form: str,
     matrices: dict[str, Any] = {}
     notes: list[str] = []
     commas: dict[str, None] = {}
+    lists, names = ranked.together(lists)
     for name, values in lists.items():
-        column, mixed = column_of(values)
+        column, mixed = (None, False) if name in names else column_of(values)
         if column is None:
             matrix = _matrix(values, pa)
+            if name in names:
+                notes.append(f"'{name}' has a score for each class: the largest is the prediction, unless told")
             if matrix is None:
                 columns[name] = pa.chunked_array([pa.array([_plain(value) for value in values], pa.string())])
                 notes.append(f"'{name}' holds lists or objects: read as text")
@@ -98,7 +103,7 @@ def from_lists(lists: Mapping[str, Sequence[Any]], origin: Origin, *, form: str,
             notes.append(f"'{name}' holds numbers and text: read as text")
     index = next((name for name in columns if name.strip().lower() in ROWS), rows)
     words = ", ".join([form, *commas])
-    return RawTable(columns, origin, matrices=matrices, form=words, rows=index, notes=tuple(notes))
+    return RawTable(columns, origin, matrices=matrices, names=names, form=words, rows=index, notes=tuple(notes))
 
 
 def _matrix(values: Sequence[Any], pa: Any) -> Any:
