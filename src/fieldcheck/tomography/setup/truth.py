@@ -62,7 +62,7 @@ class RecordedTruth:
             return np.asarray(self.held.mean(axis=1), dtype=np.float64)
         counts = self.applies.sum(axis=1)
         right = (self.held & self.applies).sum(axis=1)
-        return np.divide(right, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+        return np.asarray(np.divide(right, counts, out=np.full(len(counts), np.nan), where=counts > 0))
 
     @property
     def left(self) -> ShareLeft | None:
