@@ -3,10 +3,9 @@
     python benchmarks/papers/icse26.py DATA --keep FOLDER        every part; models and truths are made once
     python benchmarks/papers/icse26.py DATA figure-3 --short     on the recorded truth of the data folder
 
-Models, data and space files: ``testifai/`` (driving is a space file there, without a truth as yet). A truth is every
-test of the space on the inputs of its space file, by the product's own run with the plan ``full``; models and truths
-are kept in FOLDER. A short run takes the truth that is recorded in the data folder, and a network that was hardly
-trained where perturbed images are needed.
+Models, data and space files: ``testifai/``. A truth is every test of the space on the inputs of its space file, by the
+product's own run with the plan ``full``; models and truths are kept in FOLDER. A short run takes the truth that is
+recorded in the data folder, and a network that was hardly trained where perturbed images are needed.
 """
 
 from __future__ import annotations
@@ -25,16 +24,14 @@ from pages import DOCS, Floats, Part, Run, main, table
 
 sys.path.append(str(Path(__file__).resolve().parent / "testifai"))
 import pictures
-import question_pairs
 import subjects
 from sklearn.ensemble import RandomForestRegressor
 
-from fieldcheck.bench.tomography import bench, queries
+from fieldcheck.bench.tomography import bench, queries, regions
 from fieldcheck.core.space import Outcomes, Space
-from fieldcheck.core.types import IntArray
+from fieldcheck.core.types import BoolArray
 from fieldcheck.tomography.answers import independence
 from fieldcheck.tomography.answers.run import measure
-from fieldcheck.tomography.perturbations import family
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import low_orders
 from fieldcheck.tomography.quality.map import measure_quality
@@ -60,8 +57,9 @@ class Task:
 
 TASKS = {
     "digits": Task("MNIST", "LeNet-5", 10_000, 0.984, {3: 1_000, 4: 200}, "LeNet-5"),
-    "photos": Task("CIFAR-10", "WRN-28-10", 10_000, 0.947, {3: 1_000}, "residual network of 8 layers"),
-    "pairs": Task("QQP", "RoBERTa", 1_000, 0.912, {3: 150}, "MiniLM, linear head"),
+    "photos": Task("CIFAR-10", "WRN-28-10", 10_000, 0.947, {3: 300}, "residual network of 10 layers"),
+    "driving": Task("Roboflow", "YOLOv11s", 1_000, 0.822, {3: 422}, "YOLOX-nano"),
+    "pairs": Task("QQP", "RoBERTa", 1_000, 0.912, {3: 150}, "MiniLM, head of two layers"),
     "signs": Task("GTSRB", "CNN-SE", 12_630, 0.976, {3: 1_000, 4: 200}, "CNN of 5 layers"),
 }
 SMALL = 2_700
@@ -87,9 +85,8 @@ def folder(run: Run) -> Path:
 @cache
 def subject(run: Run, name: str, axes: int, inputs: int) -> Subject:
     """The model of a task with the first perturbations of its space file."""
-    if name == "pairs":
-        return question_pairs.subject(run.data, axes, inputs)
     place = subjects.prepared(run.data, folder(run), name, short=run.short)
+    sys.path.append(str(place.parent))  # the model of the pairs is code beside the space file
     recipe = read_recipe(place)
     assert recipe.space is not None
     space = Space(recipe.space.axes[:axes])
@@ -110,8 +107,10 @@ def truth(run: Run, name: str, axes: int = 3) -> RecordedTruth:
 def record(found: Subject, path: Path) -> None:
     """All tests on all inputs, and the seconds that they took."""
     done = measure(found, plan=plans.build("full"), folder=path.with_suffix(""), resume=True)
-    held = np.zeros((found.space.size, found.inputs), dtype=np.bool_)
+    held, applies = np.zeros((2, found.space.size, found.inputs), dtype=np.bool_)
     held[done.outcomes.tests, done.outcomes.inputs] = done.outcomes.held > 0
+    applies[done.outcomes.tests, done.outcomes.inputs] = True
+    bits = {} if applies.all() else {"applies": np.packbits(applies, axis=1)}
     assert found.clock is not None
     np.savez_compressed(
         path,
@@ -122,17 +121,14 @@ def record(found: Subject, path: Path) -> None:
         labels=np.zeros(found.inputs) if found.classes is None else found.classes,
         classes=round(1 / found.guess) if found.guess else 0,
         seconds=[found.clock.perturbing, found.clock.inferring],
+        **bits,  # type: ignore[arg-type]
     )
-
-
-def every(space: Space) -> IntArray:
-    return np.arange(space.size, dtype=np.int64)
 
 
 def low(known: RecordedTruth) -> Outcomes:
     """All tests of orders up to two on all inputs."""
     tests = low_orders(known.space, 2)
-    return known.measure(np.repeat(tests, known.inputs), np.tile(np.arange(known.inputs), len(tests)))
+    return known.measure(np.repeat(tests, known.inputs), np.tile(np.arange(known.inputs), len(tests))).applicable
 
 
 def stopped(known: RecordedTruth) -> Outcomes:
@@ -140,7 +136,7 @@ def stopped(known: RecordedTruth) -> Outcomes:
     rule, rng = stopping.registry.build("published"), np.random.default_rng(2026)
     tests, inputs = [], []
     for test in low_orders(known.space, 2).tolist():
-        order = rng.permutation(known.inputs)
+        order = rng.permutation(known.inputs if known.applies is None else np.flatnonzero(known.applies[test]))
         used = order[: stopping.inputs_used(rule, known.held[test][order].astype(np.float64))]
         tests.append(np.full(len(used), test))
         inputs.append(used)
@@ -153,16 +149,22 @@ def fitted(known: RecordedTruth, outcomes: Outcomes, surrogate: str = "forest", 
 
 
 def errors_of(known: RecordedTruth, found: FittedSurrogate) -> Floats:
-    return np.asarray(found.predict(every(known.space))[0] - known.robustness)
+    """Predicted less true, of the tests that say something about the model."""
+    return np.asarray(found.predict(known.applicable)[0] - known.robustness[known.applicable])
+
+
+def unseen_by(known: RecordedTruth) -> BoolArray:
+    """Which of these tests are of order three or more."""
+    return np.asarray(known.space.orders(known.applicable) >= 3)
 
 
 def query_errors(known: RecordedTruth, found: FittedSurrogate) -> Floats:
-    answers = [found.region(tests, np.full(len(tests), 1 / len(tests)))[0] for tests in queries(known.space)]
+    answers = [found.region(tests, np.full(len(tests), 1 / len(tests)))[0] for tests in regions(known)]
     return np.array(answers) - true_answers(known)
 
 
 def true_answers(known: RecordedTruth) -> Floats:
-    return np.array([known.robustness[tests].mean() for tests in queries(known.space)])
+    return np.array([known.robustness[tests].mean() for tests in regions(known)])
 
 
 def table_1(run: Run) -> str:
@@ -178,8 +180,6 @@ def table_1(run: Run) -> str:
 
 
 def axes_of(name: str) -> Sequence[str]:
-    if name == "pairs":
-        return family("text")
     space = read_recipe(subjects.HERE / f"{name}.toml").space
     assert space is not None
     return space.names
@@ -212,14 +212,14 @@ def budgets(run: Run) -> tuple[int, ...]:
 
 def _ways(run: Run, known: RecordedTruth) -> Iterator[tuple[float, ...]]:
     """Inferences, MSE and coverage over order three, largest query error, seconds."""
-    unseen = known.space.orders(every(known.space)) >= 3
+    unseen = known.applicable[unseen_by(known)]
     for outcomes in (low(known), stopped(known)):
         started = time.process_time()
         found = fitted(known, outcomes)
-        means, deviations = found.predict(every(known.space))
+        means, deviations = found.predict(unseen)
         seconds = time.process_time() - started
-        errors = (means - known.robustness)[unseen]
-        covered = np.abs(errors) <= 1.96 * deviations[unseen] + 1e-12
+        errors = means - known.robustness[unseen]
+        covered = np.abs(errors) <= 1.96 * deviations + 1e-12
         largest = np.abs(query_errors(known, found)).max()
         yield len(outcomes), float((errors**2).mean()), float(largest), float(covered.mean()), seconds
     for budget in budgets(run):
@@ -239,9 +239,9 @@ def figure_2(run: Run) -> str:
     for name in names(run):
         axes = 4 if run.short or 4 in TASKS[name].inputs else 3
         known = truth(run, name, axes)
-        orders = known.space.orders(every(known.space))
+        orders = known.space.orders(known.applicable)
         for order in range(axes + 1):
-            found = np.quantile(known.robustness[orders == order], [0, 0.25, 0.5, 0.75, 1])
+            found = np.quantile(known.robustness[known.applicable][orders == order], [0, 0.25, 0.5, 0.75, 1])
             rows.append([name, order, *(f"{one:.3f}" for one in found)])
     return table(["task", "order", "smallest", "1st quartile", "median", "3rd quartile", "largest"], rows)
 
@@ -252,8 +252,8 @@ def figure_3(run: Run) -> str:
     for name in names(run):
         known = truth(run, name)
         plan = plans.build("spread").rows(known.space, known.inputs, budget=SMALL, seed=0)
-        spread = fitted(known, known.measure(plan.tests, plan.inputs, chance=plan.chance), "auto")
-        unseen = known.space.orders(every(known.space)) >= 3
+        spread = fitted(known, known.measure(plan.tests, plan.inputs, chance=plan.chance).applicable, "auto")
+        unseen = unseen_by(known)
         for label, found in (("published", fitted(known, low(known))), ("default", spread)):
             errors = errors_of(known, found)
             shares = [np.mean(np.abs(errors) <= width) for width in (0.05, 0.1)]
@@ -269,7 +269,7 @@ def figure_4(run: Run) -> str:
     rows = []
     for name in names(run):
         known = truth(run, name)
-        whole = known.space.size * known.inputs
+        whole = known.held.size if known.applies is None else int(known.applies.sum())
         cells = [f"{whole:,}"]
         for outcomes in (low(known), stopped(known)):
             mse = np.mean(errors_of(known, fitted(known, outcomes)) ** 2)
@@ -315,9 +315,9 @@ CHOICES = ("ordered", "random")
 def _unseen(known: RecordedTruth, plan: str, share: float, seed: int) -> float:
     budget = int(share * known.space.size) * known.inputs
     rows = plans.build(plan).rows(known.space, known.inputs, budget=budget, seed=seed)
-    rest = np.setdiff1d(every(known.space), rows.tests)
+    rest = np.setdiff1d(known.applicable, rows.tests)
     # All trees of the published forest are equal: one is enough.
-    found = fitted(known, known.measure(rows.tests, rows.inputs), "forest:trees=1", seed)
+    found = fitted(known, known.measure(rows.tests, rows.inputs).applicable, "forest:trees=1", seed)
     return float(np.mean((found.predict(rest)[0] - known.robustness[rest]) ** 2))
 
 
@@ -339,7 +339,7 @@ def _seconds(run: Run, name: str) -> tuple[float, float, int]:
     known = truth(run, name)
     with np.load(folder(run) / f"{name}_3d.npz") as file:
         perturbing, inferring = file["seconds"].tolist()
-    return perturbing, inferring, known.space.size * known.inputs
+    return perturbing, inferring, known.held.size if known.applies is None else int(known.applies.sum())
 
 
 def proposition_1(run: Run) -> str:
@@ -367,13 +367,13 @@ def figures_1_and_5(run: Run) -> str:
     rows = []
     for name in names(run):
         known = truth(run, name)
-        predicted = fitted(known, low(known)).predict(every(known.space))[0]
-        regions = list(queries(known.space))
+        predicted = fitted(known, low(known)).predict(np.arange(known.space.size))[0]
+        shown = list(regions(known))
         cells = []
         for number, query in SHOWN.items():
             path = drawings(run) / f"voxels_{name}_{query}.svg"
-            path.write_text(pictures.voxels(known.space, predicted, regions[number - 1]), encoding="utf-8")
-            cells.append(f"[{predicted[regions[number - 1]].mean():.2f}](../figures/icse26/{path.name})")
+            path.write_text(pictures.voxels(known.space, predicted, shown[number - 1]), encoding="utf-8")
+            cells.append(f"[{predicted[shown[number - 1]].mean():.2f}](../figures/icse26/{path.name})")
         rows.append([name, *cells])
     return table(["task", *SHOWN.values()], rows)
 

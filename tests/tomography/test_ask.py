@@ -14,6 +14,8 @@ from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.answers.ask import ask
 from fieldcheck.tomography.answers.profile import Profile
+from fieldcheck.tomography.answers.run import Run
+from fieldcheck.tomography.answers.weak_spots import corruption_error
 from fieldcheck.tomography.query import parse
 
 SPACE = Space((Axis("zoom", 2), Axis("blur", 1)))
@@ -115,3 +117,15 @@ def test_a_profile_is_read_from_a_file(tmp_path: Path) -> None:
     profile = Profile.from_file(path)
     assert profile.name == "field"
     np.testing.assert_allclose(profile.over(SPACE), np.array([2, 2, 1, 1, 1, 1]) / 8)
+
+
+def test_the_mean_corruption_error_by_hand() -> None:
+    """Every perturbation counts the same, however many levels it has; only single ones count."""
+    run = Run(SPACE, MEASURED)
+    vars(run)["fitted"] = Known()
+    found = corruption_error(run)
+    assert found is not None
+    assert found.by == pytest.approx({"zoom": (0.3 + 0.6) / 2, "blur": 0.2})
+    assert found.mean == pytest.approx((0.45 + 0.2) / 2)
+    assert (found.low, found.high) == pytest.approx((found.mean - 1.959964 * 0.02, found.mean + 1.959964 * 0.02))
+    assert str(found).startswith("mean corruption error 32.5")

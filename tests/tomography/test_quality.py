@@ -363,3 +363,62 @@ def test_a_language_model_that_reads_outside_its_folder_is_refused(tmp_path: Pat
     (folder / "model.onnx").write_bytes(b"junk")
     with pytest.raises(ModelError, match="ONNX"):
         TokenModel.open(folder)
+
+
+def smooth_images(count: int) -> Any:
+    """Slopes of light, far from noise."""
+    steps = np.arange(12) * 10
+    return (np.arange(count)[:, None, None] % 50 + steps[:, None] + steps).astype(np.uint8)
+
+
+def test_distances_of_images_are_shares_of_the_distance_to_noise() -> None:
+    executor = built("gaussian-noise brightness", smooth_images(40), "image", levels=5)
+    plain = measure_quality(executor, score="kid", features="pixels", tests=36, scale="plain")
+    found = measure_quality(executor, score="kid", features="pixels", tests=36)
+    units = plain.measured[1:] / found.measured[1:]
+    assert units == pytest.approx(np.full(35, units[0]))
+    clean = smooth_images(40)
+    noise = np.random.default_rng(1).integers(0, 256, clean.shape, dtype=np.uint8)
+    # Another noise of 40 images: within a few percent of the one that is the unit.
+    assert units[0] == pytest.approx(kid(pixels(clean), pixels(noise), paired=True), rel=0.1)
+    assert "share of the distance to pure noise" in found.notes[0]
+    assert measure_quality(executor, score="ssim", tests=36).notes[0].count("noise") == 0
+
+
+def test_the_published_way_is_a_forest_over_pairs() -> None:
+    executor = rows_executor(SPACE)
+    found = measure_quality(executor, score="kid", features="pixels", surrogate="forest")
+    assert np.array_equal(np.bincount(SPACE.orders(found.tests)), [1, 15, 75])
+    assert found.predicted[found.tests] == pytest.approx(found.measured)
+    # A tree without bootstrap says the value of one of the tests that it saw.
+    assert np.isin(found.predicted.round(9), found.measured.round(9)).mean() > 0.9
+
+
+def test_quality_stops_early_where_batches_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brightness of slopes is the same in every batch; with noise in the score, no two batches agree."""
+    executor = built("brightness contrast", smooth_images(1000), "image")
+    seen = 0
+    plain = Executor.perturbed
+
+    def counting(self: Executor, tests: Any, inputs: Any, arrangements: Any = None) -> Any:
+        nonlocal seen
+        seen += len(tests)
+        return plain(self, tests, inputs, arrangements)
+
+    monkeypatch.setattr(Executor, "perturbed", counting)
+    asked: dict[str, Any] = {"score": "ssim", "tests": 16, "inputs": 1000}
+    whole = measure_quality(executor, **asked)
+    assert seen == 16 * 1000
+    seen = 0
+    found = measure_quality(executor, **asked, stop=0.2)
+    assert seen == 16 * 400
+    assert found.measured == pytest.approx(whole.measured, abs=0.05)
+    seen = 0
+    assert measure_quality(executor, **asked, stop=1e-12).measured == pytest.approx(whole.measured, abs=1e-9)
+    assert 16 * 400 < seen <= 16 * 1000
+
+
+@pytest.mark.parametrize("wrong", [{"surrogate": "tree"}, {"scale": "inch"}, {"stop": -1}, {"stop": 2.0}])
+def test_ways_that_do_not_exist_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SpaceError):
+        measure_quality(rows_executor(SPACE), **wrong)

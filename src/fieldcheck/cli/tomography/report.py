@@ -10,7 +10,7 @@ import typer
 from fieldcheck import report as pages
 from fieldcheck.cli import options
 from fieldcheck.cli.show import tell
-from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, smallest_of, working
+from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, in_short, working
 from fieldcheck.report import tomography_figures
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
@@ -41,7 +41,7 @@ def report(
         whole,
         answers=others,
         exhibits=tomography_figures.exhibits(opened, found),
-        lead=[smallest_of(found)],
+        lead=in_short(found),
         origin={"run": str(run), "surrogate": opened.surrogate, "seed": str(opened.seed)},
     )
     pages.write_text(out, page)

@@ -9,7 +9,7 @@ import typer
 
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, show_json, show_table
-from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, smallest_of, working
+from fieldcheck.cli.tomography.options import ProfileFile, RunFolder, SurrogateName, in_short, working
 from fieldcheck.report import tomography_figures
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
@@ -44,6 +44,7 @@ def worst(
     for table in (*tomography_figures.tables(found), *tomography_figures.pairs_apart(opened)):
         show_table(table)
         say()
-    say(smallest_of(found))
+    for line in in_short(found):
+        say(line)
     if (above := opened.higher_orders) is not None and above.differs:
         say(f"Pairs do not suffice: {above}.")

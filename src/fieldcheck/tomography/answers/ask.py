@@ -60,7 +60,7 @@ def ask(
         return _nothing(query, len(selected), base, level)
     weights = _weights(profile, query, tests)
     mean, error = fitted.region(tests, weights)
-    low, high = _band(mean, error, level)
+    low, high = band(mean, error, level)
     inside = outcomes.select(np.isin(outcomes.tests, tests))
     # Once for all that follows: in a space of millions this is most of the work.
     means, _ = fitted.predict(tests)
@@ -128,7 +128,7 @@ def lowest(means: FloatArray, tests: IntArray, count: int) -> IntArray:
 def condition(fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, test: int, level: float) -> Condition:
     """What is known about one test."""
     means, errors = fitted.predict(np.array([test], dtype=np.int64))
-    low, high = _band(float(means[0]), float(errors[0]), level)
+    low, high = band(float(means[0]), float(errors[0]), level)
     return Condition(
         severities=space.named(test),
         robustness=float(means[0]),
@@ -188,6 +188,6 @@ def _weights(profile: Profile | None, query: Query, tests: IntArray) -> FloatArr
     return np.asarray(weights / weights.sum())
 
 
-def _band(mean: float, error: float, level: float) -> tuple[float, float]:
+def band(mean: float, error: float, level: float) -> tuple[float, float]:
     reach = NormalDist().inv_cdf((1 + level) / 2) * error
     return max(0.0, mean - reach), min(1.0, mean + reach)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fieldcheck.core import words
 from fieldcheck.core.space import Condition
-from fieldcheck.core.types import FloatArray
-from fieldcheck.tomography.answers.ask import base_of, condition, weakest
+from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.answers.ask import band, base_of, condition, weakest
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.plans.base import low_orders
@@ -36,6 +37,30 @@ class Interaction:
 
 
 @dataclass(frozen=True)
+class CorruptionError:
+    """Mean corruption error: the share of wrong answers under single perturbations, each counting the same.
+
+    Hendrycks and Dietterich, Benchmarking neural network robustness, ICLR 2019; as for CIFAR-10-C not divided by the
+    errors of another model.
+
+    low, high
+        Its interval.
+    by
+        The mean over the levels of each perturbation.
+    """
+
+    mean: float
+    low: float
+    high: float
+    by: dict[str, float]
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {words.percent(error)}" for name, error in self.by.items())
+        mean, low, high = map(words.percent, (self.mean, self.low, self.high))
+        return f"mean corruption error {mean} [{low}, {high}]: {parts}"
+
+
+@dataclass(frozen=True)
 class Weakness:
     """What to look at first."""
 
@@ -43,6 +68,7 @@ class Weakness:
     interactions: tuple[Interaction, ...]
     smallest: Condition | None
     below: float
+    corruption: CorruptionError | None
 
 
 def weaknesses(
@@ -70,7 +96,28 @@ def weaknesses(
         interactions=interactions(run, count=count, level=level),
         smallest=smallest(run, limit, level=level),
         below=limit,
+        corruption=corruption_error(run, level=level),
     )
+
+
+def corruption_error(run: Run, *, level: float = 0.95) -> CorruptionError | None:
+    """The mean corruption error, in the tests that are applicable; None where no single perturbation is."""
+    singles = [run.applicable(_alone(run, axis)[1:]) for axis in range(len(run.space.axes))]
+    there = {name: tests for name, tests in zip(run.space.names, singles, strict=True) if len(tests)}
+    if not there:
+        return None
+    weights = np.concatenate([np.full(len(tests), 1 / (len(there) * len(tests))) for tests in there.values()])
+    mean, error = run.fitted.region(np.concatenate(list(there.values())), weights)
+    low, high = band(mean, error, level)
+    by = {name: float(1 - run.fitted.predict(tests)[0].mean()) for name, tests in there.items()}
+    return CorruptionError(1 - mean, 1 - high, 1 - low, by)
+
+
+def _alone(run: Run, axis: int) -> IntArray:
+    """The tests with nothing but one perturbation, by its level from 0 on."""
+    severities = np.zeros((run.space.shape[axis], len(run.space.axes)), dtype=np.int64)
+    severities[:, axis] = np.arange(len(severities))
+    return run.space.numbers(severities)
 
 
 def interactions(run: Run, *, count: int, level: float) -> tuple[Interaction, ...]:
@@ -97,10 +144,8 @@ def independent(run: Run, severities: np.ndarray[tuple[int, ...], np.dtype[np.in
     """``r_0 Π (r_j / r_0)`` over the perturbations at work, one per row of severities."""
     base = max(_base(run), 1e-9)
     found = np.full(len(severities), base)
-    for axis, levels in enumerate(run.space.shape):
-        alone = np.zeros((levels, len(run.space.axes)), dtype=np.int64)
-        alone[:, axis] = np.arange(levels)
-        means, _ = run.fitted.predict(run.space.numbers(alone))
+    for axis in range(len(run.space.axes)):
+        means, _ = run.fitted.predict(_alone(run, axis))
         found *= np.where(severities[:, axis] > 0, means[severities[:, axis]] / base, 1.0)
     return np.asarray(np.minimum(found, 1.0))
 

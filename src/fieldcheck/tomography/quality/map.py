@@ -16,7 +16,7 @@ from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.whole import whole_file
-from fieldcheck.tomography.plans.base import count_of_order, space_filling
+from fieldcheck.tomography.plans.base import count_of_order, low_orders, space_filling
 from fieldcheck.tomography.quality.base import QualityScore
 from fieldcheck.tomography.quality.features import OnnxFeatures, View, hashed_tokens, of_model, pixels
 from fieldcheck.tomography.quality.grid_process import fit_grid, held_out
@@ -36,6 +36,15 @@ LEAST_TESTS = 10
 
 ROWS = 2000
 """Perturbed inputs that are held at once, about."""
+
+
+SURROGATES = ("process", "forest")
+"""How tests that were not measured are predicted: a Gaussian process over tests of all orders, or the published way,
+a forest of regression trees over all tests of orders up to two."""
+
+
+BATCH, WINDOW = 100, 3
+"""Of the published early stopping: inputs of a batch, and how many changes in a row must be small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +101,9 @@ def measure_quality(
     features: str | Path | View = "auto",
     tests: int = 150,
     inputs: int = 100,
+    surrogate: str = "process",
+    stop: float = 0.0,
+    scale: str = "share",
     seed: int = 0,
 ) -> Quality:
     """Measure the quality of some tests and predict that of all others.
@@ -108,14 +120,56 @@ def measure_quality(
         ``letters``. A model is blind to what it was trained to ignore, and so are its features.
     tests
         How many tests to measure: every order as many, as far as it has them, far from each other.
+    surrogate
+        ``process``; or ``forest``, the published way, which measures all tests of orders up to two.
+    stop
+        The published early stopping: inputs come in batches of a hundred, until three changes in a row between the
+        scores of batches are smaller than this; the score is their mean. 0: all inputs at once.
+    scale
+        ``share``: distances between images as a share of that between clean inputs and pure noise; ``plain``: as is.
     """
     space = executor.space
     chosen_score = score_for(score, kind=executor.inputs.kind)
     _check_sizes(space, tests, inputs, len(executor.inputs))
+    _check_ways(surrogate, scale, stop)
     view, said = _view(chosen_score, features, executor)
-    chosen = over_orders(space, tests, seed=seed)
-    scores = _scores(executor, chosen_score, view, chosen, inputs=_some(len(executor.inputs), inputs, seed))
-    return _predicted(space, chosen_score, chosen, scores, said=said, seed=seed)
+    chosen = over_orders(space, tests, seed=seed) if surrogate == "process" else np.sort(low_orders(space, 2))
+    some = _some(len(executor.inputs), inputs, seed)
+    if stop:  # data may be sorted: every batch is a random one
+        some = stream(seed, "quality", "batches").permutation(some)
+    unit, note = _unit(executor, chosen_score, view, some, seed) if scale == "share" else (1.0, "")
+    scores = _scores(executor, chosen_score, view, chosen, inputs=some, stop=stop * unit) / unit
+    fit = _by_forest if surrogate == "forest" else _by_process
+    return fit(space, chosen_score, chosen, scores, said=said + note, seed=seed)
+
+
+def _check_ways(surrogate: str, scale: str, stop: float) -> None:
+    if surrogate not in SURROGATES:
+        raise SpaceError(f"no way '{surrogate}' to predict quality", rule="there are: " + ", ".join(SURROGATES))
+    if scale not in ("share", "plain"):
+        raise SpaceError(f"no scale '{scale}' of quality", rule="share, or plain")
+    if type(stop) not in (int, float) or not 0 <= stop < 1:
+        raise SpaceError(f"stop = {stop!r} of quality", rule="the largest change that is small: 0.005")
+
+
+def _unit(executor: Executor, score: QualityScore, view: View, inputs: IntArray, seed: int) -> tuple[float, str]:
+    """How far pure noise is from clean images, where a distance has no bound of its own; and that in words."""
+    if executor.inputs.kind != "image" or np.isfinite(score.high):
+        return 1.0, ""
+    clean = np.asarray(items.gather(executor.inputs, np.sort(inputs)))
+    found = score.score(view(clean), view(_noise(clean, seed)))
+    if not (np.isfinite(found) and found > 0):
+        return 1.0, ""
+    return found, f", as a share of the distance to pure noise ({found:.3g})"
+
+
+def _noise(images: Any, seed: int) -> Any:
+    """As many images in which every value of every pixel is equally likely."""
+    drawn = np.frombuffer(stream(seed, "quality", "noise").bytes(images.size), dtype=np.uint8).reshape(images.shape)
+    if images.dtype == np.uint8:
+        return drawn
+    low, high = images.min(), images.max()
+    return (low + drawn / 255 * (high - low)).astype(images.dtype)
 
 
 def over_orders(space: Space, count: int, *, seed: int) -> IntArray:
@@ -184,8 +238,29 @@ def _some(available: int, count: int, seed: int) -> IntArray:
     return np.sort(np.argsort(words, kind="stable")[:count]).astype(np.int64)
 
 
-def _scores(executor: Executor, score: QualityScore, view: View, tests: IntArray, *, inputs: IntArray) -> FloatArray:
-    """One per test. Neighbouring tests are perturbed together: they share their first perturbations."""
+def _scores(
+    executor: Executor, score: QualityScore, view: View, tests: IntArray, *, inputs: IntArray, stop: float
+) -> FloatArray:
+    """One per test: of all inputs at once, or of batches of them until the scores hardly change."""
+    if not stop or len(inputs) < 2 * BATCH:
+        return _together(executor, score, view, tests, inputs)
+    sums, rows, counts = np.zeros(len(tests)), [], np.zeros(len(tests))
+    going = np.arange(len(tests))
+    for first in range(0, len(inputs) - BATCH + 1, BATCH):
+        found = np.full(len(tests), np.nan)
+        found[going] = _together(executor, score, view, tests[going], np.sort(inputs[first : first + BATCH]))
+        sums[going], counts[going] = sums[going] + found[going], counts[going] + 1
+        rows.append(found)
+        if len(rows) > WINDOW:
+            changes = np.abs(np.diff(rows[-WINDOW - 1 :], axis=0))[:, going]
+            going = going[changes.max(axis=0) >= stop]
+        if not len(going):
+            break
+    return np.asarray(sums / counts)
+
+
+def _together(executor: Executor, score: QualityScore, view: View, tests: IntArray, inputs: IntArray) -> FloatArray:
+    """Neighbouring tests are perturbed together: they share their first perturbations."""
     clean = view(
         _plain(items.gather(executor.inputs, inputs))
         if score.needs != "features"
@@ -201,7 +276,21 @@ def _scores(executor: Executor, score: QualityScore, view: View, tests: IntArray
     return np.array(found, dtype=np.float64)
 
 
-def _predicted(
+def _by_forest(
+    space: Space, score: QualityScore, tests: IntArray, scores: FloatArray, *, said: str, seed: int
+) -> Quality:
+    """As published: a hundred trees over all tests of orders up to two."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    forest = RandomForestRegressor(100, bootstrap=False, random_state=seed)
+    forest.fit(space.severities(tests), scores)
+    everywhere = np.asarray(forest.predict(space.severities(np.arange(space.size))), dtype=np.float64)
+    notes = (f"{score.name} of {said}; {score.better} values mean plausible inputs", score.caution)
+    way = f"{len(tests)} tests of orders up to two measured; a forest says the others, how well is not known"
+    return Quality(score.name, everywhere, tests, scores, float("nan"), (*filter(None, notes), way))
+
+
+def _by_process(
     space: Space, score: QualityScore, tests: IntArray, scores: FloatArray, *, said: str, seed: int
 ) -> Quality:
     if not np.isfinite(scores).all():

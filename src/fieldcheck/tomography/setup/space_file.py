@@ -41,7 +41,7 @@ KEYS: dict[str, frozenset[str]] = {
     "truth": frozenset({"file", "perturbations"}),
     "check": frozenset({"kind", "tolerance", "function", "visible", "classes", "reference", "expect"}),
     "plan": frozenset({"kind", "inferences", "half_width", "stop", "share", "base"}),
-    "quality": frozenset({"score", "features", "tests", "inputs"}),
+    "quality": frozenset({"score", "features", "tests", "inputs", "surrogate", "stop", "scale"}),
     "perturbation": frozenset({"name", "levels", "apply", "words", "of", "amounts"}),
 }
 """By table of the file, what may be in it; "" is the file itself."""

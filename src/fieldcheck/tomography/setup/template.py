@@ -34,10 +34,12 @@ inferences = 20000
 # stop = "half-width"    # of pairs and full: half-width, sequence, or published
 # share = 0.05           # of pairs: of the tests of orders 3 and 4, far from each other
 
-# [quality]              # how plausible perturbed inputs still are; then in queries: quality <= 0.06
+# [quality]              # how plausible perturbed inputs still are; then in queries: quality {sign}
 # score = "{quality}"
 # tests = 150            # measured; the others are predicted
 # inputs = 100
+# surrogate = "process"  # or forest: the published way, with all tests of orders up to two
+# stop = 0.005           # the published early stopping, with inputs = 1000
 """
 
 
@@ -59,6 +61,7 @@ def template(family: str, *, name: str = "space.toml") -> str:
         model='file = "classifier"' if text else 'file = "model.onnx"',
         data='file = "test.csv"' if text else 'file = "test.npz"',
         quality="token-f1" if text else "kid",
+        sign=">= 0.9 (1: untouched)" if text else "<= 0.1 (0: clean, 1: as far off as pure noise)",
         columns='text = "text"            # column of the texts\nlabel = "label"\n' if text else "",
     )
     return head + "".join(AXIS.format(name=spec.partition(":")[0], apply=spec) for spec in specs)
