@@ -8,12 +8,15 @@ import io
 import json
 import math
 import multiprocessing
+import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,7 +123,7 @@ def test_interrupted_while_its_processes_start_it_ends_them_and_no_others(plan, 
         started.extend(multiprocessing.active_children())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["fieldcheck.bench.run"], "_deaf", interrupted)
+    monkeypatch.setattr(sys.modules["fieldcheck.engines.processes"], "_deaf", interrupted)
     other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(3600,))
     other.start()
     with pytest.raises(KeyboardInterrupt):
@@ -129,6 +132,58 @@ def test_interrupted_while_its_processes_start_it_ends_them_and_no_others(plan, 
     other.terminate()
     other.join()
     assert sorted(child.exitcode for child in started) == [-signal.SIGTERM] * 3
+
+
+KILLED = """
+import sys
+from fieldcheck.bench import Study, run
+
+if __name__ == "__main__":
+    plan = Study([sys.argv[1]], ("srs", "waves"), ("confidence",), (60, 80, 100), repetitions=3_000)
+    run(plan, jobs=2, progress=lambda *_: print("one cell is done", flush=True))
+"""
+
+
+def test_workers_end_with_a_bench_that_is_killed(tmp_path):
+    """With minutes of work before them: none stays behind."""
+    (tmp_path / "script.py").write_text(KILLED)
+    call = [sys.executable, tmp_path / "script.py", write_subject(tmp_path / "one.csv")]
+    with subprocess.Popen(call, stdout=subprocess.PIPE) as bench:
+        assert bench.stdout is not None
+        assert bench.stdout.readline()
+        workers = spawned_by(bench.pid)
+        bench.kill()
+    try:
+        assert len(workers) == 2
+        assert waited(lambda: not any(map(alive, workers)))
+    finally:
+        for worker in filter(alive, workers):
+            os.kill(worker, signal.SIGKILL)
+
+
+def waited(found, *, seconds: float = 30):
+    """What is found at last."""
+    end = time.monotonic() + seconds
+    while not (result := found()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return result
+
+
+def spawned_by(parent: int) -> list[int]:
+    """Its worker processes; the helper that looks after shared memory is none."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            own = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            found += [int(place.name)] * (own == parent and b"spawn_main" in (place / "cmdline").read_bytes())
+    return found
+
+
+def alive(process: int) -> bool:
+    try:
+        return (Path("/proc") / str(process) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_pools_in_memory_are_as_good_as_files(plan):

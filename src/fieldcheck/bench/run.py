@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing.process import BaseProcess
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from fieldcheck import engines
 from fieldcheck.bench.cells import Workshop
 from fieldcheck.bench.finished_cells import FinishedCells, key_of
 from fieldcheck.bench.plan import Cell, Contender, Offer, Study, cells
@@ -112,58 +109,20 @@ def _measure(workshop: Workshop, missing: Sequence[Cell], *, jobs: int) -> Itera
     if jobs == 1 or len(missing) < 2:
         yield from map(workshop.measure, missing)
         return
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(
-        min(jobs, len(missing)), mp_context=context, initializer=_open, initargs=(workshop.plan,)
-    )
-    others, workers = multiprocessing.active_children(), list[BaseProcess]()
-    try:
-        with _deaf():
-            pending = [executor.submit(_measure_here, cell) for cell in missing]
-            workers = [one for one in multiprocessing.active_children() if one not in others]
-        yield from (_unwrap(one) for one in as_completed(pending))
-    except BaseException:
-        # What is under way is lost either way: whoever stops a bench does not want to wait for it.
-        for worker in workers:
-            worker.terminate()
-        raise
-    finally:
-        # Waited for, ended workers or not: a pool that is still closing when Python exits trips over its own pipe.
-        executor.shutdown(wait=True, cancel_futures=True)
+    workers = engines.Processes(min(jobs, len(missing)))
+    yield from (result for _, result in workers.as_done(_measure_there, missing, _There(workshop.plan)))
 
 
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Processes that start here do not hear Ctrl-C; this one does, and stops them."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+@dataclass
+class _There:
+    """In a worker process: opened once, so that subjects are loaded once."""
+
+    plan: Study
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        return Workshop(self.plan)
 
 
-def _unwrap(one: Future[CellResult]) -> CellResult:
-    try:
-        return one.result()
-    except BrokenProcessPool as error:
-        raise BenchError(
-            "a worker process ended before its work was done",
-            rule='a script that uses several jobs starts its work under `if __name__ == "__main__":`',
-            hint="jobs=1; with --resume, finished cells are not run again",
-        ) from error
-
-
-_here: Workshop
-"""The workshop of a worker process: opened once, so that its subjects are loaded once."""
-
-
-def _open(plan: Study) -> None:
-    global _here  # noqa: PLW0603 -- the only way to hand a worker process its state once
-    _here = Workshop(plan)
-
-
-def _measure_here(cell: Cell) -> CellResult:
-    return _here.measure(cell)
+def _measure_there(cell: Cell, there: _There) -> CellResult:
+    return there.workshop.measure(cell)

@@ -8,7 +8,7 @@ from fieldcheck.core.registry import Registry
 from fieldcheck.engines.processes import Processes
 from fieldcheck.engines.ray import Ray
 
-__all__ = ["engine_of", "registry"]
+__all__ = ["Processes", "engine_of", "registry"]
 
 registry: Registry[Engine] = Registry(
     "engine", "fieldcheck.engines", Loop, Processes, Ray, error=FieldcheckError, hint=""

@@ -43,21 +43,29 @@ class Processes:
         self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
     ) -> Iterator[engine.R]:
         """Results in order; what is done before its turn waits."""
-        done: dict[int, engine.R] = {}
-        given, tries = 0, 0
-        while given < len(shards):
-            before = given + len(done)
-            missing = {at: shards[at] for at in range(given, len(shards)) if at not in done}
+        waiting: dict[int, engine.R] = {}
+        given = 0
+        for at, result in self.as_done(step, shards, constants):
+            waiting[at] = result
+            while given in waiting:
+                yield waiting.pop(given)
+                given += 1
+
+    def as_done(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
+    ) -> Iterator[tuple[int, engine.R]]:
+        """Results with the number of their shard, as they come."""
+        missing, tries = dict(enumerate(shards)), 0
+        while missing:
+            before = len(missing)
             try:
-                for at, result in self._some(step, missing, constants):
-                    done[at] = result
-                    while given in done:
-                        yield done.pop(given)
-                        given += 1
+                for at, result in self._some(step, dict(missing), constants):
+                    del missing[at]
+                    yield at, result
             except BrokenProcessPool:
-                tries = 1 if given + len(done) > before else tries + 1
+                tries = 1 if len(missing) < before else tries + 1
                 if tries >= TRIES:
-                    raise self._dead(len(shards) - given - len(done)) from None
+                    raise self._dead(len(missing)) from None
 
     def _some(
         self, step: Callable[[engine.S, engine.C], engine.R], shards: Mapping[int, engine.S], constants: engine.C
@@ -69,11 +77,12 @@ class Processes:
         executor = ProcessPoolExecutor(count, context, _begin, (constants,))
         others, workers = multiprocessing.active_children(), list[BaseProcess]()
         try:
-            with _sending():
+            with _deaf(), _sending():
                 coming = {executor.submit(_work, step, one): at for at, one in shards.items()}
-            workers = [one for one in multiprocessing.active_children() if one not in others]
+                workers = [one for one in multiprocessing.active_children() if one not in others]
             yield from _as_they_come(coming)
         except BaseException:
+            # What is under way is lost either way: nothing is waited for.
             for worker in workers:
                 worker.terminate()
             raise
@@ -84,9 +93,23 @@ class Processes:
     def _dead(self, left: int) -> FieldcheckError:
         return FieldcheckError(
             f"workers died {TRIES} times, with {left:,} shards left",
-            rule="a worker is not killed and has the memory that a shard needs",
-            hint="smaller shards (--rows), or fewer workers: --engine processes:workers=1",
+            rule="a worker is not killed and has the memory that a shard needs; a script that starts several does so "
+            'under `if __name__ == "__main__":`',
+            hint="smaller shards (--rows), or one worker: --engine processes:workers=1, --jobs 1",
         )
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that start here do not hear Ctrl-C; this one does, and stops them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
