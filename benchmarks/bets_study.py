@@ -22,7 +22,7 @@ import right_numbers
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.numerics import betting
 from fieldcheck.numerics.intervals.sequence import log_evidence
-from fieldcheck.numerics.regression.risk import RiskModel, frame_model
+from fieldcheck.numerics.regression.risk import RiskModel, model_of
 from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule
 
 FloatArray = npt.NDArray[np.float64]
@@ -33,7 +33,7 @@ SHUFFLED = ("digits_sharp", "digits_decay")
 
 
 def believed(frame: Frame, *, signals: bool) -> RiskModel:
-    model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+    model = model_of(frame)
     if signals:
         return model
     level = float(model.expected(model.prior()).mean())

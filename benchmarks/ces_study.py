@@ -23,6 +23,7 @@ import numpy.typing as npt
 import networks
 from fieldcheck import models
 from fieldcheck.accuracy import auxiliary
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.auxiliary.base import Trace
 from fieldcheck.accuracy.designs import Ces, Css
 from fieldcheck.accuracy.designs.base import Design
@@ -55,7 +56,8 @@ class Subject:
         signals = {} if self.doubt is None else {"confidence": self.doubt[rows]}
         signals |= {name: values[rows] for name, values in self.signals.items()}
         task = "classification" if self.task == "classification" else "regression"
-        return Frame(len(rows), task, signals, self.layers[layer or self.last][rows])  # type: ignore[arg-type]
+        activations = self.layers[layer or self.last][rows]
+        return Frame(len(rows), task, signals, activations, traits=derived.traits())  # type: ignore[arg-type]
 
 
 def classifier(

@@ -17,8 +17,7 @@ from fieldcheck import Pool, load
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play, repetition
-from fieldcheck.accuracy.comparison.reuse import reuse
-from fieldcheck.accuracy.comparison.simulate import compare
+from fieldcheck.accuracy.comparison.simulate import simulate_comparison, simulate_reuse
 
 PAIRS = (("model_D", "model_E"), ("model_G", "model_H"))
 BUDGETS = (50, 100, 200, 400, 800)
@@ -94,7 +93,9 @@ def compared(pair: Sequence[Pool], repetitions: int) -> Iterator[list[str]]:
     first, second = pair
     spread = sum(float(pool.losses().var()) for pool in pair)
     for budget in BUDGETS:
-        found = [compare(first, second, budget=budget, seed=seed).differences[0] for seed in range(repetitions)]
+        found = [
+            simulate_comparison([first, second], budget=budget, seed=seed).differences[0] for seed in range(repetitions)
+        ]
         errors = np.array([one.value - (one.truth or 0.0) for one in found])
         same = 2 / (rmse(errors) ** 2 / spread + 1 / len(first))
         covers = np.mean([one.truth in one.interval for one in found if one.truth is not None])
@@ -125,7 +126,9 @@ def certified(pair: Sequence[Pool], repetitions: int) -> Iterator[list[str]]:
     """Decisions and wrong ones, on the pair as it is and levelled."""
     for models, name, most in ((list(pair), named(pair), None), (levelled(pair), named(pair) + ", levelled", 800)):
         first, second = models
-        found = [compare(first, second, certify=True, budget=most, seed=seed) for seed in range(repetitions)]
+        found = [
+            simulate_comparison([first, second], certify=True, budget=most, seed=seed) for seed in range(repetitions)
+        ]
         truth = found[0].differences[0].truth or 0.0
         better = first.name if truth > 1e-12 else second.name if truth < -1e-12 else None
         claims = [one.differences[0].winner for one in found]
@@ -149,8 +152,8 @@ def reused(pair: Sequence[Pool], repetitions: int) -> Iterator[list[str]]:
         plain, topped, fresh, covers = [], [], [], []
         for seed in range(repetitions):
             labelled = play(old, WAVES, budget=budget, seed=seed)
-            only = reuse(labelled, pair[1], labels_unseen=True, top_up=0, seed=seed)
-            more = reuse(labelled, pair[1], labels_unseen=True, seed=seed)
+            only = simulate_reuse(labelled, pair[1], labels_unseen=True, top_up=0, seed=seed)
+            more = simulate_reuse(labelled, pair[1], labels_unseen=True, seed=seed)
             plain.append(only.value - new.truth)
             topped.append(more.value - new.truth)
             fresh.append(repetition(new, WAVES, budget=total, seed=seed + 1_000_000).value - new.truth)

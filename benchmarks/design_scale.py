@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import Ces, DeepEst, Waves
 from fieldcheck.accuracy.estimators import estimate
 from fieldcheck.core.pool.frame import Frame
@@ -24,7 +25,7 @@ from fieldcheck.core.sample import Labelled
 
 def deepest(items: int, budget: int) -> tuple[float, float, float]:
     chi = np.random.default_rng(0).random(items) ** 3
-    frame = Frame(items, "classification", {"confidence": chi})
+    frame = Frame(items, "classification", {"confidence": chi}, traits=derived.traits())
     unit = seconds(lambda: np.cumsum(chi))
     return seconds(lambda: DeepEst().draw(frame, None, budget=budget, seed=1)), unit, memory()
 
@@ -50,7 +51,7 @@ def waves(items: int, budget: int, labels: int) -> tuple[float, float, float]:
 def ces(items: int, neurons: int, budget: int) -> tuple[float, float, float]:
     activations = np.random.default_rng(0).standard_normal((items, neurons), dtype=np.float32)
     np.maximum(activations, 0, out=activations)
-    frame = Frame(items, "classification", {}, activations)
+    frame = Frame(items, "classification", {}, activations, traits=derived.traits())
     unit = seconds(lambda: (activations.min(axis=0), activations.max(axis=0)))
     return seconds(lambda: Ces().draw(frame, None, budget=budget, seed=1)), unit, memory()
 

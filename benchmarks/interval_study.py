@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.accuracy.estimators.weighted import heaviest
 from fieldcheck.core.draws import GroupDraws, StepDraws, StratifiedDraws, WeightedDraws
@@ -60,7 +61,7 @@ def published(folder: Path) -> Iterator[Subject]:
             losses = (column["outcome"] == "Fail").astype(float)
             auxiliary = {key: column[key].astype(float) for key in ("dsa", "lsa")}
             auxiliary["confidence"] = 1 - column["confidence"].astype(float)
-        frame = Frame(len(losses), "regression" if regression else "classification", auxiliary)
+        frame = Frame(len(losses), "regression" if regression else "classification", auxiliary, traits=derived.traits())
         for name in auxiliary:
             if (path.stem, name) not in LEAKS:
                 yield Subject(path.stem, name, frame, losses)

@@ -160,7 +160,12 @@ def whole(name: str) -> tuple[Frame, FloatArray]:
     if name in POOLS or name in TESTED:
         arrays = pool(name)
         doubt = 1 - arrays["confidence"].astype(np.float64)
-        frame = Frame(len(doubt), auxiliary={"confidence": doubt}, predictions=arrays["predicted"].astype(np.int64))
+        frame = Frame(
+            len(doubt),
+            auxiliary={"confidence": doubt},
+            predictions=arrays["predicted"].astype(np.int64),
+            traits=derived.traits(),
+        )
         return frame, arrays["failed"].astype(np.float64)
     found = sources.load(data_folder() / "subjects" / f"{name}.csv")
     names = [one for one in ("confidence", "dsa", "lsa") if one in derived.names(found) and (name, one) not in LEAKS]

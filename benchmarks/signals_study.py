@@ -38,7 +38,7 @@ from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.regression.risk import frame_model
+from fieldcheck.numerics.regression.risk import model_of
 from fieldcheck.tomography import perturbations
 
 LABELS = 200
@@ -221,7 +221,7 @@ def campaigns(field: Field, seeds: range) -> Campaigns:
 def as_odds(field: Field) -> Field:
     """The same field, whose risk model takes the member's log odds as they are and not by rank, with slope .25 ± .4."""
     frame = field.frame
-    model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+    model = model_of(frame)
     at = 2 + list(frame.auxiliary).index("member")  # after 1, the doubt and its square; confidence comes first
     features, sd = model.features.copy(), model.sd.copy()
     features[:, at], sd[at] = frame.auxiliary["member"] + LOW, 0.4

@@ -31,7 +31,7 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.intervals.boundary import boundary
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
 from fieldcheck.numerics.intervals.wilson import critical, effective_wilson
-from fieldcheck.numerics.regression.risk import frame_model
+from fieldcheck.numerics.regression.risk import model_of
 from fieldcheck.numerics.sampling.schedule import OPEN_FIRST, open_schedule
 
 FloatArray = npt.NDArray[np.float64]
@@ -148,7 +148,7 @@ def measure(
 ) -> Pass:
     field = load(path, items, hidden=hidden)
     frame = field.frame
-    model = frame.memo("risk", lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
+    model = model_of(frame)
     believed = float(model.expected(model.prior()).mean())
     ends = tuple(np.cumsum(open_schedule(OPEN_FIRST, int(last))).tolist())
     limits = boundary(ends, frame.size)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import fieldcheck as fc
-from fieldcheck.accuracy.comparison.simulate import compare
+from fieldcheck.accuracy.comparison.simulate import simulate_comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.words import counted
 
@@ -130,7 +130,7 @@ def of_a_comparison(folder: Path) -> Walk:
     """Two models on one pool, to the statement."""
     one, other = pool(0), pool(1, "challenger")
     with walking("a comparison: two pools to statement") as walk:
-        compare(other, one, budget=60, seed=1)
+        simulate_comparison([other, one], budget=60, seed=1)
     return walk
 
 

@@ -131,9 +131,6 @@ ELSEWHERE = {
 }
 """Where names of registered things stand together and are no copy of a registry's facts."""
 
-STILL_LISTED = {"accuracy/designs/deepest.py", "numerics/regression/risk.py"}
-"""Facts that their things do not declare yet: published thresholds, prior slopes."""
-
 
 def registered() -> dict[str, set[str]]:
     """By registry, the names in it."""
@@ -160,7 +157,6 @@ def test_no_list_of_registered_names_stands_outside_its_registry() -> None:
     copies = [
         f"{path.relative_to(ROOT)}:{line} lists {noun}s: {sorted(names & known)}"
         for path in places
-        if path.relative_to(ROOT).as_posix() not in STILL_LISTED
         for line, names in literals(path)
         for noun, known in names_of.items()
         if len(names & known) > 1

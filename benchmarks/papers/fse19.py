@@ -22,6 +22,7 @@ import numpy.typing as npt
 from pages import Part, Run, main, table
 
 from fieldcheck.accuracy.assessment.sampling import build_design
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.estimators import estimate
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
@@ -68,7 +69,7 @@ def network(folder: Path, name: str) -> tuple[Frame, Floats]:
     """Activations and confidence; 1.0 where the network fails."""
     with np.load(folder / "ces_fse19" / f"{name}.npz") as file:
         doubt = 1.0 - file["confidence"].astype(np.float64)
-        frame = Frame(len(doubt), "classification", {"confidence": doubt}, file["activations"])
+        frame = Frame(len(doubt), "classification", {"confidence": doubt}, file["activations"], traits=derived.traits())
         return frame, file["failed"].astype(np.float64)
 
 
@@ -195,7 +196,7 @@ def table_3(run: Run) -> str:
 def _pool(frame: Frame, losses: Floats, items: int, labels: int, seed: int, times: int) -> float:
     assert frame.activations is not None
     at = np.random.default_rng([seed, items]).choice(len(losses), items, replace=False)
-    part = Frame(items, "classification", {}, frame.activations[at])
+    part = Frame(items, "classification", {}, frame.activations[at], traits=derived.traits())
     errors = errors_of(part, losses[at], "ces", [labels], times)
     return float((errors**2).mean() / (losses[at].var() / labels))
 

@@ -17,9 +17,7 @@ if _TYPE_CHECKING:
     from fieldcheck.accuracy.assessment.estimate import estimate
     from fieldcheck.accuracy.assessment.planning import plan
     from fieldcheck.accuracy.assessment.sampling import choose as sample
-    from fieldcheck.accuracy.assessment.simulate import simulate
-    from fieldcheck.accuracy.comparison.reuse import reuse
-    from fieldcheck.accuracy.comparison.simulate import compare
+    from fieldcheck.accuracy.comparison.simulate import simulate
     from fieldcheck.accuracy.designs.base import Design
     from fieldcheck.campaign.campaign import Campaign
     from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError, LabelError, PoolError, SampleError
@@ -42,7 +40,6 @@ __all__ = [
     "PoolError",
     "Sample",
     "SampleError",
-    "compare",
     "designs",
     "estimate",
     "estimators",
@@ -50,7 +47,6 @@ __all__ = [
     "load",
     "plan",
     "predict",
-    "reuse",
     "sample",
     "save",
     "simulate",
@@ -74,7 +70,6 @@ _HOME = {
     "PoolError": _ERRORS,
     "Sample": "fieldcheck.core.sample",
     "SampleError": _ERRORS,
-    "compare": "fieldcheck.accuracy.comparison.simulate",
     "designs": "fieldcheck.accuracy",
     "estimate": "fieldcheck.accuracy.assessment.estimate",
     "estimators": "fieldcheck.accuracy",
@@ -82,10 +77,9 @@ _HOME = {
     "load": "fieldcheck.sources",
     "plan": "fieldcheck.accuracy.assessment.planning",
     "predict": "fieldcheck.accuracy",
-    "reuse": "fieldcheck.accuracy.comparison.reuse",
     "sample": "fieldcheck.accuracy.assessment.sampling",
     "save": "fieldcheck.sources",
-    "simulate": "fieldcheck.accuracy.assessment.simulate",
+    "simulate": "fieldcheck.accuracy.comparison.simulate",
     "tomography": "fieldcheck",
 }
 """Where each name is from: it is loaded when it is first asked for, so that the command line starts at once."""

@@ -15,8 +15,7 @@ from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.reuse import reuse
-from fieldcheck.accuracy.comparison.simulate import compare
+from fieldcheck.accuracy.comparison.simulate import simulate_comparison, simulate_reuse
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import CampaignError, DesignError, LabelError, SampleError
 from fieldcheck.core.sample import Labelled
@@ -86,7 +85,7 @@ def told(found: object) -> list[dict[str, object]]:
 def test_people_and_simulation_compare_alike(pools: tuple[fc.Pool, ...], budget: int | None, tmp_path: Path) -> None:
     """To the last bit, over files, with two people, and opened again at the end."""
     first, *others = saved(tmp_path, pools)
-    expected = compare(*pools, budget=budget, certify=budget is None, seed=7)
+    expected = simulate_comparison(pools, budget=budget, certify=budget is None, seed=7)
     with Campaign.create(tmp_path / "c.db", first, against=others, budget=budget, seed=7) as campaign:
         label_all(campaign, pools[0])
         assert campaign.progress().complete
@@ -183,7 +182,7 @@ def played(pool: fc.Pool, spec: str, *, budget: int, seed: int) -> Labelled:
 def test_people_and_simulation_re_use_alike(pools: tuple[fc.Pool, ...], spec: str, tmp_path: Path) -> None:
     old, new = pools
     place, other = saved(tmp_path, pools)
-    expected = reuse(played(old, spec, budget=80, seed=4), new, labels_unseen=True, seed=6)
+    expected = simulate_reuse(played(old, spec, budget=80, seed=4), new, labels_unseen=True, seed=6)
     with Campaign.create(tmp_path / "old.db", place, spec, budget=80, seed=4) as before:
         label_all(before, old)
     with Campaign.create(tmp_path / "new.db", other, reuse=tmp_path / "old.db", labels_unseen=True, seed=6) as after:
@@ -195,6 +194,43 @@ def test_people_and_simulation_re_use_alike(pools: tuple[fc.Pool, ...], spec: st
         assert found.value == pytest.approx(expected.value, rel=1e-9)
         assert found.interval.low == pytest.approx(expected.interval.low, rel=1e-9)
         assert found.labels == expected.labels == 100
+
+
+@pytest.mark.parametrize("budget", [40, None])
+def test_a_comparison_takes_the_labels_of_an_earlier_campaign(budget: int | None, tmp_path: Path) -> None:
+    """Its labelled disagreements are not asked for again, and it is decided with fewer new labels."""
+    pools = models((0.8, 0.65), size=800)
+    place, other = saved(tmp_path, pools)
+    with Campaign.create(tmp_path / "old.db", place, budget=150, seed=4) as before:
+        label_all(before, pools[0])
+        known = set(before.state.items)
+    with pytest.raises(SampleError, match="trained or tuned"):
+        Campaign.create(tmp_path / "x.db", place, against=[other], reuse=tmp_path / "old.db")
+    asked = {"against": [other], "budget": budget, "seed": 7}
+    with Campaign.create(
+        tmp_path / "new.db", place, reuse=tmp_path / "old.db", labels_unseen=True, **asked
+    ) as campaign:
+        early = campaign.estimate()
+        label_all(campaign, pools[0])
+        assert not known & set(campaign.state.items)
+        new = len(campaign.state.items)
+    with Campaign.open(tmp_path / "new.db") as again, Campaign.create(tmp_path / "alone.db", place, **asked) as alone:
+        found = again.estimate()
+        label_all(alone, pools[0])
+        without = alone.estimate()
+        assert isinstance(found, Comparison)
+        assert isinstance(early, Comparison)
+        assert isinstance(without, Comparison)
+        assert found.labels == early.labels + new
+        assert early.labels > 20
+        assert "re-used" in str(found)
+        width = found.differences[0].interval.high - found.differences[0].interval.low
+        if budget is None:
+            assert found.decided
+            assert new < len(alone.state.items)
+        else:
+            assert new == budget
+            assert width < without.differences[0].interval.high - without.differences[0].interval.low
 
 
 def test_later_labels_of_the_old_campaign_do_not_count(tmp_path: Path) -> None:

@@ -237,6 +237,8 @@ def test_items_that_nobody_could_label_are_no_estimate(run: Run, tea: Path, desi
     fill(Path("sheet.csv"), truth_of(tea), first=1)
     check_refused(run("estimate", "sheet.csv"), "1 of the ", "two labels")
     fill(Path("sheet.csv"), truth_of(tea), first=2)
+    check_refused(run("estimate", "sheet.csv"), "8 more for a first number", "from 10 labels on")
+    fill(Path("sheet.csv"), truth_of(tea), first=10)
     assert run("estimate", "sheet.csv").code == 0
 
 

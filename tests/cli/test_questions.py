@@ -45,6 +45,15 @@ def test_simulated(run: Run, tea: Path, rival: Path) -> None:
     assert (found["certify"], found["decided"], found["differences"][0]["winner"]) == (True, True, "tea")
 
 
+@pytest.mark.parametrize("option", ["--design", "--loss", "--html", "--half-width"])
+def test_a_comparison_refuses_what_it_would_not_heed(run: Run, tea: Path, rival: Path, option: str) -> None:
+    done = run(
+        "simulate", tea, "--against", rival, option, {"--half-width": 0.1, "--html": "r.html"}.get(option, "mae")
+    )
+    assert (done.code, f"{option} together with --against" in done.err) == (2, True)
+    assert not Path("r.html").exists()
+
+
 def test_by_hand_from_first_to_last_label(run: Run, tea: Path, rival: Path) -> None:
     expected = run("simulate", tea, "--against", rival, "--budget", 60, "--seed", 3, "--json").json
     done = run("start", tea, "--against", rival, "--campaign", "c.db", "--budget", 60, "--seed", 3)
@@ -60,6 +69,7 @@ def test_by_hand_from_first_to_last_label(run: Run, tea: Path, rival: Path) -> N
     assert run("check", "c.db", "--min-accuracy", 0.9).code == 3
     assert "tea is better than rival" in run("status", "c.db").out
     assert run("report", "c.db", "--out", "r.html").code == 0
+    assert run("verify", "c.db").code == 0
     assert "tea is best" in Path("r.html").read_text(encoding="utf-8")
     assert "compares models" in run("estimate", "c.db", "--by", "kind").err
 
@@ -67,6 +77,21 @@ def test_by_hand_from_first_to_last_label(run: Run, tea: Path, rival: Path) -> N
 def test_models_that_say_the_same(run: Run, tea: Path) -> None:
     assert run("start", tea, "--against", tea, "--campaign", "c.db").code == 0
     assert "say the same about all 240 items" in run("estimate", "c.db").out
+
+
+def test_a_comparison_with_old_labels(run: Run, tea: Path, rival: Path) -> None:
+    run("sample", tea, "--design", "srs", "--budget", 60, "--out", "old.csv")
+    fill(Path("old.csv"), truth_of(tea))
+    asked = ("start", tea, "--against", rival, "--reuse", "old.csv", "--campaign", "c.db", "--budget", 30)
+    assert "trained or tuned" in run(*asked).err
+    done = run(*asked, "--labels-unseen")
+    assert done.code == 0, done.err
+    label_everything(run, "c.db", truth_of(tea))
+    found = run("estimate", "c.db", "--json").json
+    assert found["labels"] > 30
+    assert "of an earlier campaign re-used" in " ".join(found["warnings"])
+    assert run("verify", "c.db").code == 0
+    assert run("report", "c.db", "--out", "r.html").code == 0
 
 
 def test_a_new_version_with_old_labels(run: Run, tea: Path, rival: Path) -> None:
@@ -83,5 +108,6 @@ def test_a_new_version_with_old_labels(run: Run, tea: Path, rival: Path) -> None
     found = run("estimate", "new.db", "--json").json
     assert found["labels"] == 75
     assert run("check", "new.db", "--min-accuracy", 0.05).code == 0
+    assert run("verify", "new.db").code == 0
     assert run("report", "new.db", "--out", "r.html").code == 0
     assert run("status", "new.db").code == 0

@@ -108,9 +108,21 @@ def test_a_column_that_is_not_there(run: Run, tea: Path) -> None:
 
 
 def test_slices_with_too_few_labels_have_no_empty_chart(run: Run, tea: Path) -> None:
-    run("sample", tea, "-d", "srs", "-n", 6, "-o", "sheet.csv")
+    run("sample", tea, "-d", "srs", "-n", 10, "-o", "sheet.csv")
     fill(Path("sheet.csv"), truth_of(tea))
     assert run("estimate", "sheet.csv", "--by", "prediction", "--html", "page.html").code == 0
     page = Path("page.html").read_text(encoding="utf-8")
     assert "too few labels" in page
     assert "nothing to show" not in page
+
+
+def test_a_budget_under_ten_is_told_how_to_go_on(run: Run, tea: Path) -> None:
+    run("sample", tea, "-d", "srs", "-n", 6, "-o", "sheet.csv")
+    fill(Path("sheet.csv"), truth_of(tea))
+    done = run("estimate", "sheet.csv")
+    assert done.code == 2
+    assert "fieldcheck extend" in done.err
+    assert run("extend", "sheet.csv", "--budget", 10).code == 0
+    assert run("sample", tea, "--out", "sheet.csv", "--continue").code == 0
+    fill(Path("sheet.csv"), truth_of(tea))
+    assert run("estimate", "sheet.csv").code == 0

@@ -7,12 +7,13 @@ import pytest
 
 from fieldcheck.core.errors import DesignError
 from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.pool.trait import Trait
 
 VALUES = np.array([2.0, 4.0, 3.0])
 
 
 def frame(name: str, task="classification", values=VALUES) -> Frame:
-    return Frame(3, task, {name: values}, surprises=frozenset({"dsa", "lsa"}))
+    return Frame(3, task, {name: values}, traits=dict.fromkeys(("dsa", "lsa"), Trait(surprise=True)))
 
 
 @pytest.mark.parametrize("name", ["dsa", "lsa"])

@@ -8,6 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, ndtri
 
+from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.rng import stream
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression.risk import (
@@ -21,6 +23,8 @@ from fieldcheck.numerics.regression.risk import (
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 
 SIZE = 400
+
+TRAITS = derived.traits()
 
 
 def suspicion(size: int = SIZE) -> np.ndarray:
@@ -87,7 +91,7 @@ def optimum(model: RiskModel, mean: np.ndarray, items: np.ndarray, losses: np.nd
 @pytest.mark.parametrize("labels", [1, 5, 20, 60, 300])
 @pytest.mark.parametrize("seed", range(3))
 def test_failures_are_fitted_to_the_mode_of_the_posterior(labels: int, seed: int) -> None:
-    model = failure_model(suspicion(), signals(), None, SIZE)
+    model = failure_model(suspicion(), signals(), None, SIZE, TRAITS)
     items = permutation(stream(seed, "items"), SIZE)[:labels]
     losses = failures_of(model, seed)[items]
     best = optimum(model, model.mean, items, losses)
@@ -98,7 +102,7 @@ def test_failures_are_fitted_to_the_mode_of_the_posterior(labels: int, seed: int
 @pytest.mark.parametrize("labels", [1, 5, 20, 60, 300])
 @pytest.mark.parametrize("seed", range(3))
 def test_errors_are_fitted_to_the_mode_of_the_posterior(labels: int, seed: int) -> None:
-    model = loss_model(signals(), uniforms(stream(1, "value"), SIZE), SIZE)
+    model = loss_model(signals(), uniforms(stream(1, "value"), SIZE), SIZE, TRAITS)
     items = permutation(stream(seed, "items"), SIZE)[:labels]
     losses = errors_of(seed)[items]
     level = np.array([np.log(losses.mean()), *model.mean[1:]])
@@ -116,7 +120,7 @@ def test_errors_are_fitted_to_the_mode_of_the_posterior(labels: int, seed: int) 
 @settings(max_examples=60)
 def test_any_labels_lead_to_the_mode(seed: int, labels: int, rate: float, shape: float) -> None:
     """At the mode the posterior is flat; labels that contradict the prior, and confidences at their ends, included."""
-    model = failure_model(uniforms(stream(seed, "u"), SIZE) ** shape, signals(), None, SIZE)
+    model = failure_model(uniforms(stream(seed, "u"), SIZE) ** shape, signals(), None, SIZE, TRAITS)
     items = permutation(stream(seed, "items"), SIZE)[:labels]
     losses = (uniforms(stream(seed, "y"), labels) < rate).astype(np.float64)
     found = model.fit(items, losses).coefficients
@@ -149,7 +153,7 @@ def test_a_failure_that_was_held_for_impossible(labels: int) -> None:
 @settings(max_examples=60)
 def test_any_errors_lead_to_the_mode(seed: int, labels: int, perfect: float, tail: float) -> None:
     """Also where many predictions are exactly right, or a few are off by orders of magnitude."""
-    model = loss_model(signals(), uniforms(stream(1, "value"), SIZE), SIZE)
+    model = loss_model(signals(), uniforms(stream(1, "value"), SIZE), SIZE, TRAITS)
     items = permutation(stream(seed, "items"), SIZE)[:labels]
     losses = np.exp(tail * ndtri(uniforms(stream(seed, "y"), labels) * 0.999 + 0.0005))
     losses[uniforms(stream(seed, "perfect"), labels) < perfect] = 0.0
@@ -183,7 +187,7 @@ def test_confidence_counts_by_its_spread_not_by_its_level() -> None:
 
 
 def test_prior_of_all_signals() -> None:
-    model = frame_model({"confidence": suspicion(), **signals()}, np.arange(SIZE) % 3, SIZE, "classification")
+    model = frame_model({"confidence": suspicion(), **signals()}, np.arange(SIZE) % 3, SIZE, "classification", TRAITS)
     assert model.mean.tolist() == [-0.8, 2.0, -0.1, 0.75, 0.45]
     assert model.sd.tolist() == [1.3, 0.9, 0.2, 0.6, 0.6]
     assert (model.family, model.group_count) == ("bernoulli", 3)
@@ -195,7 +199,19 @@ def test_prior_without_confidence() -> None:
         assert model.features.tolist() == [[1.0]] * SIZE
         np.testing.assert_allclose(model.mean, [np.log(1 / 9)], rtol=1e-12)
         assert model.sd.tolist() == [1.5]
-    assert frame_model(signals(), None, SIZE, "classification").mean[1:].tolist() == [0.75, 0.45]
+    assert frame_model(signals(), None, SIZE, "classification", TRAITS).mean[1:].tolist() == [0.75, 0.45]
+
+
+def test_a_variable_declares_its_slopes() -> None:
+    """Whatever its name is: the slope of failures, that of errors, and what the doubt gives up for it."""
+    mine = {"mine": uniforms(stream(1, "mine"), SIZE)}
+    told = {"mine": Trait(slope=(0.9, 0.4), error_slope=0.6, echo=True)}
+    known = frame_model({"confidence": suspicion(), **mine}, None, SIZE, "classification", told)
+    np.testing.assert_allclose(known.mean, [-0.8, 2.3, -0.1, 0.9], rtol=1e-15)
+    assert known.sd[-1] == 0.4
+    assert loss_model(mine, None, SIZE, told).mean.tolist() == [0.0, 0.6]
+    unknown = frame_model({"confidence": suspicion(), **mine}, None, SIZE, "classification")
+    assert unknown.mean.tolist() == [-0.8, 2.6, -0.1, 0.0]
 
 
 def test_weights_of_the_three_models_by_quadrature() -> None:
@@ -210,7 +226,7 @@ def test_weights_of_the_three_models_by_quadrature() -> None:
 
 
 def test_folds_are_fitted_as_if_alone() -> None:
-    model = failure_model(suspicion(), signals(), np.arange(SIZE) % 4, SIZE)
+    model = failure_model(suspicion(), signals(), np.arange(SIZE) % 4, SIZE, TRAITS)
     items = permutation(stream(2, "items"), SIZE)[:60]
     losses = failures_of(model, 2)[items]
     used = np.arange(60) % 3 != np.arange(3)[:, None]
@@ -246,7 +262,7 @@ def test_normal_scores_keep_the_order_and_forget_the_unit(values: list[int]) -> 
 
 
 def test_losses_in_another_unit_shift_the_intercept_only() -> None:
-    model = loss_model(signals(), uniforms(stream(1, "value"), SIZE), SIZE)
+    model = loss_model(signals(), uniforms(stream(1, "value"), SIZE), SIZE, TRAITS)
     items = permutation(stream(5, "items"), SIZE)[:50]
     losses = errors_of(5)[items]
     small, large = model.fit(items, losses), model.fit(items, losses * 1000)
@@ -258,10 +274,10 @@ def test_losses_in_another_unit_shift_the_intercept_only() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_labels_may_come_in_any_order(family: str, seed: int) -> None:
     groups = np.arange(SIZE) % 4
-    model = failure_model(suspicion(), signals(), groups, SIZE)
+    model = failure_model(suspicion(), signals(), groups, SIZE, TRAITS)
     losses = failures_of(model, seed)
     if family == "gamma":
-        model, losses = loss_model(signals(), None, SIZE), errors_of(seed)
+        model, losses = loss_model(signals(), None, SIZE, TRAITS), errors_of(seed)
     items = permutation(stream(seed, "items"), SIZE)[:100]
     other = items[permutation(stream(seed, "again"), 100)]
     first, second = model.fit(items, losses[items]), model.fit(other, losses[other])
@@ -288,7 +304,7 @@ def test_a_class_that_fails_more_is_believed_riskier() -> None:
 
 
 def test_a_belief_survives_as_a_row() -> None:
-    model = failure_model(suspicion(), signals(), np.arange(SIZE) % 4, SIZE)
+    model = failure_model(suspicion(), signals(), np.arange(SIZE) % 4, SIZE, TRAITS)
     for found in (model.prior(), model.fit(np.arange(30), np.arange(30) % 2.0)):
         again = model.belief(found.as_row())
         np.testing.assert_array_equal(again.coefficients, found.coefficients)
@@ -296,7 +312,7 @@ def test_a_belief_survives_as_a_row() -> None:
 
 
 def test_failures_raise_and_successes_lower_the_risk() -> None:
-    model = failure_model(suspicion(), signals(), None, SIZE)
+    model = failure_model(suspicion(), signals(), None, SIZE, TRAITS)
     items = permutation(stream(0, "items"), SIZE)[:30]
     prior = model.expected(model.prior(), items).mean()
     assert model.expected(model.fit(items, np.ones(30)), items).mean() > prior
@@ -311,7 +327,7 @@ def test_more_doubt_is_more_risk_before_any_label() -> None:
 
 def test_no_error_at_all_is_believed_small() -> None:
     """A perfect regression has no scale: what is expected vanishes, and nothing overflows."""
-    model = loss_model(signals(), None, SIZE)
+    model = loss_model(signals(), None, SIZE, TRAITS)
     items = np.arange(30, dtype=np.int64)
     assert model.expected(model.fit(items, np.zeros(30))).max() < 1e-12
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, logsumexp
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.rng import stream
 from fieldcheck.numerics.regression.signals import Judgement, judged, leak_evidence
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
@@ -44,7 +45,7 @@ def campaigns(kind: str, count: int = 40) -> list[tuple[list[Judgement], int]]:
         key = uniforms(stream(seed, "key"), SIZE) ** (1 / (0.05 + signals["confidence"]))
         items = np.argsort(-key, kind="stable")[: LOOKS[-1]]
         classes = np.arange(SIZE) % 10
-        looks = [judged(signals, items[:end], failed[items[:end]], classes=classes) for end in LOOKS]
+        looks = [judged(signals, items[:end], failed[items[:end]], derived.traits(), classes=classes) for end in LOOKS]
         found.append((looks, int(failed[items].sum())))
     return found
 
@@ -86,7 +87,7 @@ def test_constant_and_too_few() -> None:
     signals, failed = pool(0, "sound")
     signals["flat"] = np.ones(SIZE)
     few = np.flatnonzero(failed)[:4]
-    assert judged(signals, few, failed[few]) == Judgement(constant=("flat",))
+    assert judged(signals, few, failed[few], derived.traits()) == Judgement(constant=("flat",))
 
 
 def test_the_threshold_of_a_leak_by_hand() -> None:

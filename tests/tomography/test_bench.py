@@ -101,3 +101,17 @@ def test_the_published_way_on_a_published_truth(published_data: Path) -> None:
     assert forest.inferences == 171_000
     assert forest.mse > 3 * closure.mse
     assert forest.query_error_max > closure.query_error_max
+
+
+def test_tests_with_nothing_left_are_not_judged() -> None:
+    """A tree that saw all rows that apply knows every rate; rows that do not apply cost nothing."""
+    known = truth(3, 3, 3)
+    applies = np.random.default_rng(1).random(known.held.shape) < 0.5
+    applies[known.space.severities(np.arange(known.space.size))[:, 0] == 3] = False
+    subject = RecordedTruth("made", known.space, known.held, applies=applies)
+    row = bench.bench(
+        [subject], plan_specs=["full"], surrogate_specs=["forest:trees=1"], budgets=[None], repetitions=1
+    ).rows[0]
+    assert row.inferences == applies.sum()
+    assert row.mse == pytest.approx(0, abs=1e-20)
+    assert row.query_error_max == pytest.approx(0, abs=1e-9)

@@ -9,6 +9,7 @@ import pytest
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Space
+from fieldcheck.tomography.setup.subject import of_truth
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 SEVERITIES = np.array([[a, b] for a in range(2) for b in range(3)], dtype=np.uint8)
@@ -102,3 +103,22 @@ def test_a_truth_checks_itself() -> None:
     space = Space((Axis("a", 1), Axis("b", 2)))
     with pytest.raises(SpaceError):
         RecordedTruth("a", space, HELD[:3])
+
+
+def test_inputs_with_nothing_left_are_not_counted(tmp_path: Path) -> None:
+    """By hand: of test 4 three inputs are left, of test 5 none; eleven inputs, so a fifth of them is 2.2."""
+    applies = np.ones((6, 11), dtype=np.bool_)
+    applies[3, :9], applies[4, 3:], applies[5] = False, False, False
+    truth = read_truth(write(tmp_path / "a.npz", applies=np.packbits(applies, axis=1)))
+    assert truth.robustness[4] == pytest.approx(HELD[4, :3].mean())
+    assert truth.robustness[0] == pytest.approx(HELD[0].mean())
+    assert np.isnan(truth.robustness[5])
+    assert truth.applicable.tolist() == [0, 1, 2, 4]
+    held = truth.measure(np.array([4, 4]), np.array([2, 3])).held
+    assert (held[0], np.isnan(held[1])) == (float(HELD[4, 2]), True)
+    assert truth.left is not None
+    assert truth.left.of(truth.space.severities(np.array([3, 5]))).tolist() == pytest.approx([2 / 11, 0])
+    assert np.array_equal(np.asarray(truth.along(["zoom"]).applies), applies[:3])
+    assert of_truth(truth).left() is not None
+    with pytest.raises(SpaceError):
+        read_truth(write(tmp_path / "a.npz", applies=np.packbits(applies[:3], axis=1)))

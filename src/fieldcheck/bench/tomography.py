@@ -44,7 +44,7 @@ class TomographyRow:
     coverage
         Share of the tests whose band of 95 % holds the truth.
     inferences
-        Rows that were measured.
+        Rows that were measured; where nothing was left that could be found, none was needed.
     cpu_seconds
         To fit and to predict every test.
     """
@@ -114,25 +114,31 @@ class _Repetition:
 
 def _once(truth: RecordedTruth, plan: Plan, surrogate: base.Surrogate, budget: int | None, seed: int) -> _Repetition:
     rows = plan.rows(truth.space, truth.inputs, budget=budget, seed=seed)
-    outcomes = truth.measure(rows.tests, rows.inputs, chance=rows.chance)
+    outcomes = truth.measure(rows.tests, rows.inputs, chance=rows.chance).applicable
     started = time.process_time()
     fitted = surrogate.fit(base.Evidence(truth.space, outcomes, truth.labels, truth.guess), seed=seed)
     means, deviations = fitted.predict(np.arange(truth.space.size))
     seconds = time.process_time() - started
-    errors = means - truth.robustness
-    judged = truth.space.orders(np.arange(truth.space.size)) >= min(3, len(truth.space.axes))
-    covered = np.abs(errors) <= BAND * deviations + 1e-12
-    return _Repetition(
-        len(rows), errors[judged], _query_errors(truth, fitted), covered[judged].astype(np.float64), seconds
-    )
+    judged = truth.applicable[truth.space.orders(truth.applicable) >= min(3, len(truth.space.axes))]
+    errors = (means - truth.robustness)[judged]
+    covered = np.abs(errors) <= BAND * deviations[judged] + 1e-12
+    return _Repetition(len(outcomes), errors, _query_errors(truth, fitted), covered.astype(np.float64), seconds)
 
 
 def _query_errors(truth: RecordedTruth, fitted: base.FittedSurrogate) -> FloatArray:
     found = []
-    for tests in queries(truth.space):
+    for tests in regions(truth):
         mean, _ = fitted.region(tests, np.full(len(tests), 1 / len(tests)))
         found.append(mean - truth.robustness[tests].mean())
     return np.array(found)
+
+
+def regions(truth: RecordedTruth) -> Iterator[IntArray]:
+    """Tests of each query that are applicable; queries without one are left out."""
+    for tests in queries(truth.space):
+        left = np.intersect1d(tests, truth.applicable, assume_unique=True)
+        if len(left):
+            yield left
 
 
 def queries(space: Space) -> Iterator[IntArray]:

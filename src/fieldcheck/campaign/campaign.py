@@ -155,7 +155,7 @@ class Campaign:
         reuse, labels_unseen
             An earlier campaign on the same items: how accurate is this new version, given those labels? It has to be
             said that the new version was neither trained nor tuned on them. The budget is of further labels, a quarter
-            of the old ones if left out.
+            of the old ones if left out. With ``against``, the comparison takes those labels.
         trained_on
             Where the earlier campaign exported items for training: ids of further items that this version was trained
             on. It is then judged by the labels that were kept, on the items that it has not seen.

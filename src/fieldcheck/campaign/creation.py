@@ -120,7 +120,13 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
     if asked.against:
         rivals = tuple(sources.load(one, **asked.reading) for one in asked.against)
         others = tuple(Other(place_of(one.origin.file, file), columns=dict(one.origin.settings)) for one in rivals)
-        return ComparisonQuestion.of(settings, (pool, *rivals)), others
+        if asked.reuse is None:
+            return ComparisonQuestion.of(settings, (pool, *rivals)), others
+        _refuse_training(asked)
+        reuse.require_unseen(asked.labels_unseen)
+        old = earlier(asked.reuse)
+        known = Other(**_where(asked.reuse, file), number=old.number)
+        return ComparisonQuestion.of(settings, (pool, *rivals), old.labels), (*others, known)
     place = asked.reuse or ""
     old = earlier(place)
     trained = bool(old.exported) and not asked.labels_unseen
@@ -128,9 +134,12 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         _refuse_training(asked)
         reuse.require_unseen(asked.labels_unseen)
     ids = tuple(dict.fromkeys((*old.exported, *asked.trained_on))) if trained else ()
-    where = {"address": str(place)} if is_address(place) else {"place": place_of(place, file)}
-    other = Other(**where, number=old.number, trained=trained, trained_on=ids)
+    other = Other(**_where(place, file), number=old.number, trained=trained, trained_on=ids)
     return ReuseQuestion.of(old.labels, pool, settings, other), (other,)
+
+
+def _where(campaign: str | Path, file: Path | None) -> dict[str, Any]:
+    return {"address": str(campaign)} if is_address(campaign) else {"place": place_of(campaign, file)}
 
 
 def _refuse_training(asked: Asked) -> None:
@@ -146,10 +155,6 @@ def _check_alone(
     asked: Asked, rule: str = "a comparison, and re-use, draw in waves by the confidence of the models"
 ) -> None:
     """A comparison, and a top-up, have a way of their own to draw."""
-    if asked.against and asked.reuse:
-        raise CampaignError(
-            "a comparison that re-uses labels", rule="one question at a time", hint="--against, or --reuse"
-        )
     if asked.design != "waves" or asked.auxiliary is not None or asked.objective is not None:
         raise DesignError(
             "a design, auxiliary variable or objective for this question",

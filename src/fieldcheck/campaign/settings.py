@@ -66,6 +66,11 @@ class Other:
     trained: bool = False
     trained_on: Sequence[str] = ()
 
+    @property
+    def campaign(self) -> bool:
+        """Whether it is an earlier campaign."""
+        return self.number > 0
+
 
 MOST_TRAINED = 0.9
 """Of the labels, at most, to train with."""

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.kept_state import as_text
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find_pool
+from fieldcheck.campaign.questions import question_of
 from fieldcheck.campaign.state import State, fold
 from fieldcheck.campaign.stores import fingerprint, open_store
 from fieldcheck.campaign.stores.base import Event, Store
@@ -81,7 +80,7 @@ def _of_events(store: Store, events: Sequence[Event], given: Pool | str | Path |
     log = EventLog(store)
     state = fold(events)
     found = find_pool(state, given, store.path)
-    findings = [whole, _kept(log, state), _pool(found, state)]
+    findings = [whole, _kept(log, state), _pool(found, state, store.path)]
     estimate = None
     if findings[-1].holds:
         replayed, estimate = _replay(log, found, events)
@@ -97,9 +96,9 @@ def _kept(log: EventLog, state: State) -> Finding:
     return Finding("state", same, f"what programs start from is {'' if same else 'NOT '}what the events add up to")
 
 
-def _pool(pool: Pool, state: State) -> Finding:
-    digest = derived.digest(pool, sampling.auxiliary_names(state.settings.build(), pool))
-    same = digest == state.settings.pool_digest
+def _pool(pool: Pool, state: State, file: Path | None) -> Finding:
+    """With all that the question needs beside it: pools of other models, an earlier campaign."""
+    same = question_of(state.settings, pool, file).digest() == state.settings.pool_digest
     return Finding("pool", same, f"{'' if same else 'NOT '}the one that the campaign was started on")
 
 

@@ -358,10 +358,13 @@ def shown(found: Estimate | Comparison) -> Estimate | Comparison:
     everything = found.contested if isinstance(found, Comparison) else found.population
     if found.labels >= min(FIRST_NUMBER, everything):
         return found
+    short = isinstance(found, Estimate) and found.budget < FIRST_NUMBER
     raise LabelError(
         f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
         rule=f"a number is shown from {FIRST_NUMBER} labels on",
-        hint="label the items in the order of the list",
+        hint=f"`fieldcheck extend` with --budget {FIRST_NUMBER}"
+        if short
+        else "label the items in the order of the list",
     )
 
 

@@ -12,7 +12,7 @@ import typer
 
 from fieldcheck import report, sources, tomography
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.simulate import compare
+from fieldcheck.accuracy.comparison.simulate import simulate
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say, say_lines, tell
@@ -84,7 +84,7 @@ def demo(
     _write_inputs(field, out)
     with _campaign(out, seed) as campaign:
         found = _labelled(campaign, field)
-        versus = compare(field.challenger, field.pool, budget=LABELLED, seed=seed)
+        versus = simulate(field.challenger, against=field.pool, budget=LABELLED, seed=seed)
         run = _tomography(field, out)
         weak = weaknesses(run)
         more = [_against(versus), _broken(run, weak)]

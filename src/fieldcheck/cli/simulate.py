@@ -11,9 +11,8 @@ from rich.markup import escape
 
 from fieldcheck import report
 from fieldcheck.accuracy.assessment import stopping
-from fieldcheck.accuracy.assessment.simulate import simulate as played
-from fieldcheck.accuracy.assessment.simulate import simulate_until
-from fieldcheck.accuracy.comparison.simulate import compare
+from fieldcheck.accuracy.assessment.simulate import simulate_accuracy, simulate_until
+from fieldcheck.accuracy.comparison.simulate import simulate_comparison
 from fieldcheck.cli import options
 from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, show_statement, tell
 from fieldcheck.core.errors import FieldcheckError
@@ -23,6 +22,10 @@ from fieldcheck.core.requirement import Stop
 
 FIXED = ("budget", "metric", "activations")
 """Options of a campaign with a fixed number of labels."""
+
+
+ALONE = ("design", "auxiliary", "loss", "threshold", "metric", "activations", "half_width", "certify", "html")
+"""Options of a campaign on one model."""
 
 
 def simulate(
@@ -63,6 +66,13 @@ def simulate(
     options.check_outputs(html)
     items = options.load_pool(pool, truth=truth, columns=columns, task=task, shift=shift, encoding=encoding)
     if against:
+        for name in ALONE:
+            if options.is_given(context, name):
+                raise FieldcheckError(
+                    f"--{name.replace('_', '-')} together with --against",
+                    rule="a comparison draws the items on which the models disagree, and ends when it is decided",
+                    hint=f"leave out --{name.replace('_', '-')}; --budget limits the labels",
+                )
         rivals = [options.load_pool(one, truth=truth, columns=columns, task=task, encoding=encoding) for one in against]
         wanted = budget if options.is_given(context, "budget") else None
         _compare([items, *rivals], budget=wanted, seed=seed, level=level, as_json=as_json)
@@ -81,7 +91,7 @@ def simulate(
             threshold=threshold,
         )
     else:
-        result = played(
+        result = simulate_accuracy(
             items,
             design,
             auxiliary=auxiliary,
@@ -103,8 +113,7 @@ def simulate(
 def _compare(models: Sequence[Pool], *, budget: int | None, seed: int, level: float, as_json: bool) -> None:
     for note in dict.fromkeys(note for model in models for note in model.notes):
         tell(f"note: {note}")
-    first, second, *others = models
-    found = compare(first, second, *others, budget=budget, certify=budget is None, seed=seed, level=level)
+    found = simulate_comparison(models, budget=budget, certify=budget is None, seed=seed, level=level)
     if as_json:
         show_json(found.to_dict())
     else:

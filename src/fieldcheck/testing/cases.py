@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.types import FloatArray, Task
 
@@ -41,7 +42,7 @@ class Case:
         predictions = np.arange(size) % 4 if self.task == "classification" else scattered(size, step=431)
         others = {name: scattered(size, step=271 + number) for number, name in enumerate(strangers)}
         variables = others | dict.fromkeys(names, self.chi)
-        return Frame(size, self.task, variables, activations, predictions, worthwhile=tuple(names))
+        return Frame(size, self.task, variables, activations, predictions, derived.traits(), tuple(names))
 
 
 def scattered(size: int, step: int = 7919) -> FloatArray:

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fieldcheck as fc
 from fieldcheck import Pool, load
 from fieldcheck.accuracy.comparison.disagreements import Contest, chances, draw
-from fieldcheck.accuracy.comparison.simulate import compare
-from fieldcheck.core.errors import BudgetError, PoolError
+from fieldcheck.accuracy.comparison.simulate import simulate_comparison
+from fieldcheck.core.errors import BudgetError, DesignError, PoolError
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.testing.statistics import assert_covers, assert_unbiased
 
@@ -54,13 +55,26 @@ def numbers(size: int = 500, seed: int = 2) -> list[Pool]:
     ]
 
 
+def test_one_word_simulates_every_question() -> None:
+    first, second = models()
+    expected = simulate_comparison([first, second], budget=60, seed=3).to_dict()
+    assert fc.simulate(first, against=second, budget=60, seed=3).to_dict() == expected
+    assert fc.simulate(first, against=[second], budget=60, seed=3).to_dict() == expected
+    until = fc.simulate(*models(2_000, skill=(0.95, 0.6))[:1], against=models(2_000, skill=(0.95, 0.6))[1], seed=1)
+    assert (until.certify, until.decided) == (True, True)
+    with pytest.raises(DesignError, match="together with other models"):
+        fc.simulate(first, "srs", against=second, budget=60)  # type: ignore[call-overload]
+    with pytest.raises(BudgetError, match="no budget"):
+        fc.simulate(first)  # type: ignore[call-overload]
+
+
 def true_difference(first: Pool, second: Pool) -> float:
     return float(second.losses().mean() - first.losses().mean())
 
 
 @pytest.mark.parametrize("pools", [models(), numbers()], ids=["classes", "numbers"])
 def test_all_disagreements_labelled_is_exact(pools: list[Pool]) -> None:
-    found = compare(*pools, budget=len(pools[0])).differences[0]
+    found = simulate_comparison(pools, budget=len(pools[0])).differences[0]
     assert found.exact
     assert found.decided
     assert found.value == pytest.approx(true_difference(*pools), abs=1e-12)
@@ -70,7 +84,7 @@ def test_all_disagreements_labelled_is_exact(pools: list[Pool]) -> None:
 
 def test_one_model_twice_needs_no_label() -> None:
     first = models()[0]
-    found = compare(first, first, certify=True)
+    found = simulate_comparison([first, first], certify=True)
     assert found.labels == found.contested == 0
     assert found.decided
     assert found.differences[0].winner is None
@@ -87,15 +101,15 @@ def test_order_and_coding_of_the_second_pool_do_not_matter() -> None:
         predictions=code[second.predictions],
         target=code[second.target],
     )
-    expected = compare(first, second, budget=60, seed=3).to_dict()
-    assert compare(first, turned, budget=60, seed=3).to_dict() == expected
-    assert compare(first, renamed, budget=60, seed=3).to_dict() == expected
+    expected = simulate_comparison([first, second], budget=60, seed=3).to_dict()
+    assert simulate_comparison([first, turned], budget=60, seed=3).to_dict() == expected
+    assert simulate_comparison([first, renamed], budget=60, seed=3).to_dict() == expected
 
 
 def test_other_items_are_named() -> None:
     first, second = models()
     with pytest.raises(PoolError, match=r"2 only in 'm0' \('0', '1'\); 0 only in 'm1'"):
-        compare(first, second.select(np.arange(2, 600)), budget=50)
+        simulate_comparison([first, second.select(np.arange(2, 600))], budget=50)
 
 
 def test_two_truths_are_refused() -> None:
@@ -104,22 +118,22 @@ def test_two_truths_are_refused() -> None:
     failed = second.failed.copy()
     failed[agree] = not failed[agree]
     with pytest.raises(PoolError, match="only one of them is right"):
-        compare(first, replace(second, failed=failed), budget=50)
+        simulate_comparison([first, replace(second, failed=failed)], budget=50)
 
 
 @pytest.mark.parametrize("bad", [1, 601])
 def test_budgets_that_cannot_be_spent(bad: int) -> None:
     with pytest.raises(BudgetError):
-        compare(*models(), budget=bad)
+        simulate_comparison(models(), budget=bad)
 
 
 def test_tasks_and_missing_predictions_are_refused() -> None:
     first = models(500)[0]
     with pytest.raises(PoolError, match="regression"):
-        compare(first, numbers()[0], budget=50)
+        simulate_comparison([first, numbers()[0]], budget=50)
     outcomes = from_arrays(outcome=["Pass", "Fail"] * 250)
     with pytest.raises(PoolError, match="no predictions"):
-        compare(first, outcomes, budget=50)
+        simulate_comparison([first, outcomes], budget=50)
 
 
 @pytest.mark.parametrize("first", [None, 20])
@@ -151,7 +165,7 @@ def test_chances_are_frequencies() -> None:
 def test_intervals_cover_and_the_estimate_has_no_bias_to_speak_of(pools: list[Pool]) -> None:
     """300 comparisons with 60 labels; a coverage of .95 passes, one under .88 would be noticed."""
     truth = true_difference(*pools)
-    found = [compare(*pools, budget=60, seed=seed).differences[0] for seed in range(300)]
+    found = [simulate_comparison(pools, budget=60, seed=seed).differences[0] for seed in range(300)]
     assert_covers(sum(truth in one.interval for one in found), 300, least=0.93)
     assert_unbiased([one.value for one in found], truth)
 
@@ -160,14 +174,14 @@ def test_looking_after_every_wave_makes_few_false_claims() -> None:
     """Equal models, 200 comparisons, up to 8 looks: claims at 5 % pass, at 17 % (naive looks at 95 %) they do not."""
     claims, pools = 0, [level_models(1_200, seed) for seed in range(10)]
     for seed in range(200):
-        found = compare(*pools[seed % 10], budget=150, certify=True, seed=seed).differences[0]
+        found = simulate_comparison(pools[seed % 10], budget=150, certify=True, seed=seed).differences[0]
         assert found.truth == pytest.approx(0, abs=1e-12)
         claims += found.winner is not None
     assert_covers(200 - claims, 200, least=0.95)
 
 
 def test_a_clear_difference_is_certified_early() -> None:
-    found = compare(*models(2_000, skill=(0.95, 0.6)), certify=True, seed=1)
+    found = simulate_comparison(models(2_000, skill=(0.95, 0.6)), certify=True, seed=1)
     assert found.decided
     assert found.labels < found.contested / 4
     assert found.differences[0].winner == "m0"
@@ -175,7 +189,7 @@ def test_a_clear_difference_is_certified_early() -> None:
 
 def test_three_models_share_their_labels() -> None:
     pools = models(800, skill=(0.9, 0.75, 0.6))
-    found = compare(*pools, budget=150, seed=2)
+    found = simulate_comparison(pools, budget=150, seed=2)
     assert [(one.first, one.second) for one in found.differences] == [("m0", "m1"), ("m0", "m2"), ("m1", "m2")]
     assert found.labels == 150
     for one, (a, b) in zip(found.differences, [(0, 1), (0, 2), (1, 2)], strict=True):
@@ -183,12 +197,12 @@ def test_three_models_share_their_labels() -> None:
         assert one.labels <= 150
         assert one.truth == pytest.approx(true_difference(pools[a], pools[b]), abs=1e-12)
     assert found.differences[1].interval.note.endswith("for all pairs together")
-    whole = compare(*pools, budget=800)
+    whole = simulate_comparison(pools, budget=800)
     assert [one.value for one in whole.differences] == pytest.approx([one.truth for one in whole.differences])
 
 
 def test_undecided_says_how_many_more() -> None:
-    found = compare(*models(2_000, skill=(0.76, 0.75)), budget=40, seed=1).differences[0]
+    found = simulate_comparison(models(2_000, skill=(0.76, 0.75)), budget=40, seed=1).differences[0]
     assert found.winner is None
     assert not found.decided
     assert 0 < found.more <= found.disagreements - found.labels
@@ -197,7 +211,7 @@ def test_undecided_says_how_many_more() -> None:
 
 
 def test_what_is_not_said_is_said() -> None:
-    text = str(compare(*models(), budget=50))
+    text = str(simulate_comparison(models(), budget=50))
     assert "how accurate either model is" in text
     assert "on future data" in text
     assert "assumes" in text
@@ -205,7 +219,7 @@ def test_what_is_not_said_is_said() -> None:
 
 def test_no_confidence_is_noticed() -> None:
     pools = [replace(pool, confidence=None) for pool in models()]
-    assert any("no confidence" in text for text in compare(*pools, budget=50).warnings)
+    assert any("no confidence" in text for text in simulate_comparison(pools, budget=50).warnings)
 
 
 @pytest.mark.parametrize(("first", "second"), [("D", "E"), ("G", "H")])
@@ -217,7 +231,7 @@ def test_published_pairs(published_data: Path, first: str, second: str) -> None:
     """
     pools = [load(published_data / "subjects" / f"model_{name}.csv") for name in (first, second)]
     truth = true_difference(*pools)
-    found = [compare(*pools, budget=100, seed=seed).differences[0] for seed in range(150)]
+    found = [simulate_comparison(pools, budget=100, seed=seed).differences[0] for seed in range(150)]
     error = np.mean([(one.value - truth) ** 2 for one in found])
     spread = sum(float(pool.losses().var()) for pool in pools)
     same = 2 / (error / spread + 1 / len(pools[0]))

@@ -13,7 +13,8 @@ from fieldcheck import Pool, load
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
-from fieldcheck.accuracy.comparison.reuse import Carried, draw_top_up, frame_of, old_chances, pooled, reuse
+from fieldcheck.accuracy.comparison.reuse import Carried, draw_top_up, frame_of, old_chances, pooled
+from fieldcheck.accuracy.comparison.simulate import simulate_reuse
 from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.draws import PooledDraws
 from fieldcheck.core.errors import BudgetError, PoolError, SampleError
@@ -107,7 +108,7 @@ def test_top_up_chances_are_frequencies() -> None:
 
 def test_all_items_labelled_is_exact() -> None:
     old, new = versions(200)
-    found = reuse(campaign(old, budget=160), new, labels_unseen=True, top_up=0.25)
+    found = simulate_reuse(campaign(old, budget=160), new, labels_unseen=True, top_up=0.25)
     assert found.labels == 200
     assert found.value == pytest.approx(1 - new.losses().mean(), abs=1e-12)
 
@@ -116,13 +117,15 @@ def test_all_items_labelled_is_exact() -> None:
 def test_intervals_cover(spec: str) -> None:
     """200 re-uses of 80 labels and 20 more; a coverage of .95 passes, one under .87 would be noticed."""
     old, new = versions(1_500)
-    found = [reuse(campaign(old, spec, budget=80, seed=s), new, labels_unseen=True, seed=s) for s in range(200)]
+    found = [
+        simulate_reuse(campaign(old, spec, budget=80, seed=s), new, labels_unseen=True, seed=s) for s in range(200)
+    ]
     assert_covers(sum(one.truth in one.interval for one in found if one.truth is not None), 200, least=0.93)
 
 
 def test_numbers_can_be_re_used() -> None:
     old, new = prices()
-    found = reuse(campaign(old), new, labels_unseen=True)
+    found = simulate_reuse(campaign(old), new, labels_unseen=True)
     assert found.metric == "1-mse"
     assert found.truth is not None
     # Five standard errors: what a log-normal interval of one in a million reaches.
@@ -132,7 +135,7 @@ def test_numbers_can_be_re_used() -> None:
 def test_nothing_is_claimed_for_a_version_that_may_have_seen_the_labels() -> None:
     old, new = versions()
     with pytest.raises(SampleError, match="trained or tuned"):
-        reuse(campaign(old), new, labels_unseen=False)
+        simulate_reuse(campaign(old), new, labels_unseen=False)
 
 
 @pytest.mark.parametrize("spec", ["srs:replace=yes", "css"])
@@ -141,26 +144,26 @@ def test_designs_whose_chances_do_not_carry_over(spec: str) -> None:
     design = build_design(spec, None if spec.startswith("srs") else "confidence")
     labelled = play(Field.of(old, auxiliary=["confidence"]), design, budget=50, seed=1)
     with pytest.raises(SampleError, match="cannot be re-used"):
-        reuse(labelled, new, labels_unseen=True)
+        simulate_reuse(labelled, new, labels_unseen=True)
 
 
 def test_a_top_up_needs_items_without_a_label() -> None:
     old, new = versions(120)
     with pytest.raises(BudgetError, match="top-up of 100"):
-        reuse(campaign(old, budget=100), new, labels_unseen=True, top_up=1.0)
+        simulate_reuse(campaign(old, budget=100), new, labels_unseen=True, top_up=1.0)
 
 
 def test_pools_are_matched_by_id() -> None:
     old, new = versions()
-    expected = reuse(campaign(old), new, labels_unseen=True)
+    expected = simulate_reuse(campaign(old), new, labels_unseen=True)
     turned = new.select(np.arange(len(new))[::-1])
-    assert reuse(campaign(old), turned, labels_unseen=True, old_pool=old).value == expected.value
+    assert simulate_reuse(campaign(old), turned, labels_unseen=True, old_pool=old).value == expected.value
     with pytest.raises(PoolError, match="not the same items"):
-        reuse(campaign(old), new.select(np.arange(700)), labels_unseen=True, old_pool=old)
+        simulate_reuse(campaign(old), new.select(np.arange(700)), labels_unseen=True, old_pool=old)
 
 
 def test_published_versions(published_data: Path) -> None:
     """100 re-uses of 200 labels of D for E: intervals hold; a coverage under .83 would be noticed."""
     old, new = (load(published_data / "subjects" / f"model_{name}.csv") for name in "DE")
-    found = [reuse(campaign(old, budget=200, seed=s), new, labels_unseen=True, seed=s) for s in range(100)]
+    found = [simulate_reuse(campaign(old, budget=200, seed=s), new, labels_unseen=True, seed=s) for s in range(100)]
     assert_covers(sum(one.truth in one.interval for one in found if one.truth is not None), 100, least=0.93)

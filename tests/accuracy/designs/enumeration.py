@@ -13,6 +13,7 @@ from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.draws import EqualDraws, GroupDraws, StepDraws, StratifiedDraws, WeightedDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Sample
@@ -40,7 +41,7 @@ class Possible:
 
 
 def frame() -> Frame:
-    return Frame(N, auxiliary={"confidence": CHI})
+    return Frame(N, auxiliary={"confidence": CHI}, traits=derived.traits())
 
 
 def srs(n: int, *, replace: bool) -> Iterator[Possible]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fieldcheck.accuracy import designs, estimators
 from fieldcheck.accuracy.assessment.known import Field
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
@@ -29,7 +30,7 @@ def hard_pool(task: str = "classification") -> tuple[Frame, np.ndarray]:
     chi = np.maximum(uniforms(stream(0, "chi"), 2000) * 1.5 - 0.5, 0.0)
     failed = uniforms(stream(0, "failed"), 2000) < np.where(chi > 0, chi * 0.6, 0.1)
     size = 1.0 if task == "classification" else 0.2 + 3 * uniforms(stream(0, "loss"), 2000)
-    frame = Frame(2000, task, dict.fromkeys(AUXILIARY, chi))
+    frame = Frame(2000, task, dict.fromkeys(AUXILIARY, chi), traits=derived.traits())
     return frame, np.where(failed, size, 0.0)
 
 

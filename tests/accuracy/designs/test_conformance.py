@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
@@ -113,7 +114,7 @@ class Absentminded(designs.Sups):
 
     def draw(self, frame, losses, *, budget, seed):
         chi = frame.memo("chi", lambda: frame.chi(self.auxiliary))
-        mixed = Frame(frame.size, frame.task, {self.auxiliary: chi})
+        mixed = Frame(frame.size, frame.task, {self.auxiliary: chi}, traits=derived.traits())
         return super().draw(mixed, losses, budget=budget, seed=seed)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import DeepEst
 from fieldcheck.accuracy.designs.base import spec
 from fieldcheck.core.errors import DesignError
@@ -18,7 +19,7 @@ CHI = scattered(40)
 
 
 def frame(chi=CHI) -> Frame:
-    return Frame(len(chi), auxiliary={"confidence": chi})
+    return Frame(len(chi), auxiliary={"confidence": chi}, traits=derived.traits())
 
 
 @pytest.mark.parametrize("weights", ["exceeding", "selected"])
@@ -69,7 +70,8 @@ def test_no_item_twice_in_a_large_pool() -> None:
 
 
 def limit(auxiliary: str, chi=CHI, *, task="classification", threshold=None) -> float:
-    return DeepEst(auxiliary, threshold=threshold).limit(chi, task)[0]
+    known = Frame(len(chi), task, {auxiliary: chi}, traits=derived.traits())
+    return DeepEst(auxiliary, threshold=threshold).limit(known)[0]
 
 
 def test_thresholds_by_themselves() -> None:
@@ -107,7 +109,11 @@ def test_the_unit_of_lsa_does_not_matter(scale: float) -> None:
     """The text's mean + variance switches the technique off in one unit and takes nearly everything in another."""
 
     def items(chi) -> list[int]:
-        return DeepEst("lsa").draw(Frame(40, auxiliary={"lsa": chi}), None, budget=20, seed=3).items.tolist()
+        return (
+            DeepEst("lsa")
+            .draw(Frame(40, auxiliary={"lsa": chi}, traits=derived.traits()), None, budget=20, seed=3)
+            .items.tolist()
+        )
 
     assert items(CHI * scale) == items(CHI)
 
@@ -116,7 +122,9 @@ def test_the_unit_of_lsa_does_not_matter(scale: float) -> None:
 def test_a_computed_threshold_never_switches_the_technique_off(auxiliary: str) -> None:
     """Most items at the top: no value exceeds the mean by a deviation."""
     chi = np.where(np.arange(40) < 10, 0.1, 0.9)
-    sample = DeepEst(auxiliary).draw(Frame(40, auxiliary={auxiliary: chi}), None, budget=10, seed=1)
+    sample = DeepEst(auxiliary).draw(
+        Frame(40, auxiliary={auxiliary: chi}, traits=derived.traits()), None, budget=10, seed=1
+    )
     naive = [
         step_chances(chi, sample.items[:k].tolist(), r=0.8, threshold=0.0, weights="exceeding")[item]
         for k, item in enumerate(sample.items)
@@ -124,7 +132,7 @@ def test_a_computed_threshold_never_switches_the_technique_off(auxiliary: str) -
     np.testing.assert_allclose(sample.draws.probability, naive, rtol=1e-9)
     assert "every item weighs its value" in sample.warnings[0]
     asked = DeepEst(auxiliary, threshold="mean+2sd").draw(
-        Frame(40, auxiliary={auxiliary: chi}), None, budget=10, seed=1
+        Frame(40, auxiliary={auxiliary: chi}, traits=derived.traits()), None, budget=10, seed=1
     )
     assert "every step is uniform" in asked.warnings[0]
 

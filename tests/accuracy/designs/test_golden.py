@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.testing import scattered
 
@@ -36,7 +37,7 @@ GOLDEN = {
 
 @pytest.mark.parametrize("spec", list(GOLDEN))
 def test_first_items(spec: str) -> None:
-    frame = Frame(500, auxiliary={"confidence": CHI}, activations=ACTIVATIONS)
+    frame = Frame(500, auxiliary={"confidence": CHI}, activations=ACTIVATIONS, traits=derived.traits())
     sample = designs.registry.build(spec).draw(frame, LOSSES, budget=60, seed=2024)
     picked = sample.items[[0, 1, 2, 3, 20, 40, 50, 59]]
     assert picked.tolist() == GOLDEN[spec]

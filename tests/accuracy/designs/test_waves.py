@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.accuracy import designs, estimators
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import Waves
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.core.errors import DesignError
@@ -18,7 +19,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
-from fieldcheck.numerics.regression.risk import Belief, RiskModel, frame_model
+from fieldcheck.numerics.regression.risk import Belief, RiskModel, model_of
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 from fieldcheck.numerics.sampling.floor import protecting_floor
 from fieldcheck.numerics.sampling.inclusion import wave_inclusion
@@ -133,7 +134,7 @@ def next_waves(expected: np.ndarray, chances: np.ndarray, drawn: np.ndarray) -> 
 
 def all_paths(objective: str, task: str, losses: np.ndarray) -> tuple[Waves, Frame, list[Path]]:
     design, frame = Waves(objective=objective, first=2), six(task)  # type: ignore[arg-type]
-    model = frame_model(frame.auxiliary, frame.predictions, 6, task)
+    model = model_of(frame)
     return design, frame, list(paths(design, model, losses, [2, 1, 1]))
 
 
@@ -194,7 +195,7 @@ def pool(task: str = "classification", size: int = 3000) -> tuple[Frame, np.ndar
     name = "confidence" if task == "classification" else "lsa"
     noisy = doubt + 0.2 * uniforms(stream(0, "noise"), size)
     predictions = np.arange(size) % 4 if task == "classification" else uniforms(stream(0, "value"), size)
-    frame = Frame(size, task, {name: doubt, "dsa": noisy}, predictions=predictions)  # type: ignore[arg-type]
+    frame = Frame(size, task, {name: doubt, "dsa": noisy}, predictions=predictions, traits=derived.traits())  # type: ignore[arg-type]
     return frame, failed.astype(np.float64) if task == "classification" else error
 
 
@@ -233,7 +234,7 @@ def test_an_item_that_nobody_can_label_is_left_behind() -> None:
     assert whole.complete
     assert len(np.unique(whole.items)) == 50
     others = np.delete(first.items, [0, 7])
-    model = frame_model(frame.auxiliary, frame.predictions, frame.size, "classification")
+    model = model_of(frame)
     np.testing.assert_array_equal(whole.draws.beliefs[1], model.fit(others, losses[others]).as_row())
 
 
@@ -410,7 +411,7 @@ def test_going_on_from_the_last_draw_is_drawing_anew() -> None:
     corrected = 1 - truth
 
     def frame() -> Frame:
-        return Frame(400, auxiliary={"confidence": 1 - confidence})
+        return Frame(400, auxiliary={"confidence": 1 - confidence}, traits=derived.traits())
 
     def drawn(on: Frame, seed: int, losses: np.ndarray, waves: int) -> np.ndarray:
         known = np.full(400, np.nan)

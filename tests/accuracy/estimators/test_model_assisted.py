@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import Waves
 from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.accuracy.estimators.model_assisted import Fit
@@ -23,7 +24,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
-from fieldcheck.numerics.regression.risk import RiskModel, frame_model
+from fieldcheck.numerics.regression.risk import RiskModel, model_of
 from fieldcheck.numerics.sampling.draws import uniforms
 from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 from fieldcheck.testing import assert_covers
@@ -38,7 +39,7 @@ def pool(task: str = "classification", size: int = 500) -> tuple[Frame, np.ndarr
     failed = uniforms(stream(1, "failed"), size) < 0.02 + 0.6 * doubt
     error = (0.05 + doubt) * (0.2 + 3 * uniforms(stream(1, "error"), size)) ** 2
     name = "confidence" if task == "classification" else "lsa"
-    frame = Frame(size, task, {name: doubt}, predictions=np.arange(size) % 3)  # type: ignore[arg-type]
+    frame = Frame(size, task, {name: doubt}, predictions=np.arange(size) % 3, traits=derived.traits())  # type: ignore[arg-type]
     return frame, failed.astype(np.float64) if task == "classification" else error
 
 
@@ -78,7 +79,7 @@ def naive_waves(
     sample = labelled.sample
     frame = sample.frame
     assert frame is not None
-    model = frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+    model = model_of(frame)
     drawn = np.zeros(frame.size, dtype=bool)
     for number, count in enumerate(sample.draws.sizes):
         wave = sample.items[sample.draws.wave == number]
@@ -297,7 +298,7 @@ def accurate_pool(*, blind: float) -> tuple[Frame, np.ndarray]:
     doubt = uniforms(stream(7, "doubt"), size) ** 6
     failed = uniforms(stream(7, "failed"), size) < 0.01 + 0.63 * doubt
     failed[np.argsort(doubt, kind="stable")[: round(blind * size)]] = True
-    return Frame(size, auxiliary={"confidence": doubt}), failed.astype(np.float64)
+    return Frame(size, auxiliary={"confidence": doubt}, traits=derived.traits()), failed.astype(np.float64)
 
 
 @cache

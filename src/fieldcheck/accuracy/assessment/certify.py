@@ -73,9 +73,7 @@ class CertifyingBets:
                 hint="--design waves, and fieldcheck check --max-rmse",
             )
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
-        model: risk.RiskModel = frame.memo(
-            "risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
-        )
+        model = risk.model_of(frame)
         bets = betting.Bets.start(model.expected(model.prior()), self.threshold)
         waves: list[betting.Kinds] = []
         items: list[int] = []

@@ -54,7 +54,9 @@ def signal_warnings(labelled: Labelled) -> tuple[str, ...]:
     if frame is None or labelled.task != "classification" or not frame.auxiliary:
         return ()
     names = ", ".join(frame.auxiliary)
-    found = signals.judged(frame.auxiliary, labelled.sample.items, labelled.losses, classes=_classes(frame))
+    found = signals.judged(
+        frame.auxiliary, labelled.sample.items, labelled.losses, frame.traits, classes=_classes(frame)
+    )
     confident = {
         "over-confident": "the model is over-confident: it fails more often than its confidence says",
         "under-confident": "the model is under-confident: it fails less often than its confidence says",

@@ -294,7 +294,7 @@ class Outlook:
     @classmethod
     def of(cls, pool: Pool, labelled: Labelled | None, design: Design = EVERYTHING) -> Outlook:
         frame = frame_for(pool, design, None)
-        model = risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
+        model = risk.model_of(frame)
         if labelled is None:
             sure = "the model's own confidence" if "confidence" in frame.auxiliary else "a guess without confidence"
             return cls(model, _scenarios(model, model.expected(model.prior()), REACH), f"{sure}, before any label")

@@ -37,7 +37,7 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
 
 
-def simulate(
+def simulate_accuracy(
     pool: Pool | str | Path,
     design: Design | str = "waves",
     *,

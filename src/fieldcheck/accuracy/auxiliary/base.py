@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.types import FloatArray, Task
 
 
@@ -92,8 +93,8 @@ class Auxiliary(Protocol):
         ``auto`` takes it where the pool has it: measured to lower the error beside the others.
     from_probabilities
         A pool that has probabilities has it too, by ``of_pool``.
-    surprise
-        It has no natural zero: in classification it is scaled to [0, 1] before it is a size.
+    trait
+        What designs and the risk model may know of it before any label.
     """
 
     name: ClassVar[str]
@@ -104,7 +105,7 @@ class Auxiliary(Protocol):
     needs_reference: ClassVar[frozenset[str]]
     helpful: ClassVar[bool]
     from_probabilities: ClassVar[bool]
-    surprise: ClassVar[bool]
+    trait: ClassVar[Trait]
 
     @classmethod
     def of_pool(cls, pool: Pool) -> FloatArray | None:
@@ -122,7 +123,7 @@ class Variable:
     name: ClassVar[str]
     helpful: ClassVar[bool] = False
     from_probabilities: ClassVar[bool] = False
-    surprise: ClassVar[bool] = False
+    trait: ClassVar[Trait] = Trait()
 
     @classmethod
     def of_pool(cls, pool: Pool) -> FloatArray | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.types import FloatArray, Task
 
 
@@ -20,6 +21,7 @@ class Combined:
     title: ClassVar[str] = "Confidence and surprise combined"
     paper: ClassVar[str] = "Guerriero et al., DeepEST, ICSE 2021"
     tasks: ClassVar[frozenset[Task]] = frozenset({"classification"})
+    trait: ClassVar[Trait] = Trait(threshold=0.3)
     parts: ClassVar[tuple[str, ...]] = ("confidence", "dsa")
     published: ClassVar[str] = "conf*(1-norm_dsa)"
     """Column of the subjects published with DeepEST (ICSE'21): the combined probability of being *right*."""

@@ -10,6 +10,7 @@ import numpy as np
 from fieldcheck.accuracy.auxiliary.base import AsIs, Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.parts import probabilities
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.types import FloatArray, Task
 
 
@@ -36,6 +37,7 @@ class Confidence(Variable):
     needs: ClassVar[frozenset[str]] = frozenset({"probabilities"})
     needs_reference: ClassVar[frozenset[str]] = frozenset()
     helpful: ClassVar[bool] = True
+    trait: ClassVar[Trait] = Trait(threshold=0.3)
 
     @classmethod
     def of_pool(cls, pool: Pool) -> FloatArray | None:

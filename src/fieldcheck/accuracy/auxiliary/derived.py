@@ -25,6 +25,7 @@ from fieldcheck.accuracy.auxiliary.symmetry import Symmetry
 from fieldcheck.accuracy.auxiliary.vae import Vae
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.registry import Registry
 from fieldcheck.core.types import BoolArray, FloatArray
 
@@ -97,9 +98,14 @@ def frame(pool: Pool, auxiliary: Sequence[str], activations: npt.NDArray[Any] | 
         auxiliary=chosen,
         activations=activations,
         predictions=pool.predictions,
-        surprises=frozenset(name for name, variable in registry.items() if variable.surprise),
+        traits=traits(),
         worthwhile=helpful(chosen),
     )
+
+
+def traits() -> dict[str, Trait]:
+    """What is known of each variable, by name."""
+    return {Combined.name: Combined.trait} | {name: variable.trait for name, variable in registry.items()}
 
 
 def helpful(have: Collection[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from fieldcheck.accuracy.auxiliary.base import AsIs, Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.by_class import missing_classes, orphans_note
 from fieldcheck.accuracy.auxiliary.traces.parts import SingleArray, activations, codes, reference_of
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.types import FloatArray, IntArray, Task
 from fieldcheck.numerics.distance.neighbours import Neighbours
 from fieldcheck.numerics.distance.packing import coincide
@@ -88,7 +89,7 @@ class Dsa(Variable):
     needs: ClassVar[frozenset[str]] = frozenset({"activations"})
     needs_reference: ClassVar[frozenset[str]] = frozenset({"activations"})
     helpful: ClassVar[bool] = True
-    surprise: ClassVar[bool] = True
+    trait: ClassVar[Trait] = Trait(surprise=True, slope=(0.75, 0.6), echo=True)
 
     from_item: bool = False
 

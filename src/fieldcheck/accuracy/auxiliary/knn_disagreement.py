@@ -9,6 +9,7 @@ import numpy as np
 
 from fieldcheck.accuracy.auxiliary.base import AsIs, Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.parts import codes, features, needed, reference_of
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.types import FloatArray, IntArray, Task
 from fieldcheck.numerics.distance.neighbours import Neighbours
@@ -48,6 +49,7 @@ class KnnDisagreement(Variable):
     needs: ClassVar[frozenset[str]] = frozenset({"features"})
     needs_reference: ClassVar[frozenset[str]] = frozenset({"features", "labels"})
     helpful: ClassVar[bool] = True
+    trait: ClassVar[Trait] = Trait(slope=(0.3, 0.57))
 
     k: int = 10
 

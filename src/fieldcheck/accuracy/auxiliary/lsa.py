@@ -11,6 +11,7 @@ from fieldcheck.accuracy.auxiliary.base import Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.by_class import ByClass, split
 from fieldcheck.accuracy.auxiliary.traces.parts import reference_of
 from fieldcheck.accuracy.auxiliary.traces.spread import ShiftedToZero, check_scope, shape_notes
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.types import FloatArray, Task
 from fieldcheck.numerics.distance import density
 
@@ -47,7 +48,7 @@ class Lsa(Variable):
     needs: ClassVar[frozenset[str]] = frozenset({"activations"})
     needs_reference: ClassVar[frozenset[str]] = frozenset({"activations"})
     helpful: ClassVar[bool] = True
-    surprise: ClassVar[bool] = True
+    trait: ClassVar[Trait] = Trait(surprise=True, slope=(0.45, 0.6), error_slope=0.25, echo=True, threshold="mean+sd")
 
     scope: Literal["class", "global"] = "class"
     flat: float = density.FLAT

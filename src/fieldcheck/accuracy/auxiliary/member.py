@@ -8,6 +8,7 @@ from typing import ClassVar
 from fieldcheck.accuracy.auxiliary.base import Trace, Variable
 from fieldcheck.accuracy.auxiliary.traces.log_odds import LiftedBy, doubt
 from fieldcheck.accuracy.auxiliary.traces.parts import of_prediction
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.types import FloatArray, Task
 
 LOW, HIGH = -7.0, 5.0
@@ -39,6 +40,7 @@ class Member(Variable):
     needs: ClassVar[frozenset[str]] = frozenset({"member"})
     needs_reference: ClassVar[frozenset[str]] = frozenset()
     helpful: ClassVar[bool] = True
+    trait: ClassVar[Trait] = Trait(slope=(0.25, 0.57))
 
     def fit(self, reference: Trace | None, *, seed: int) -> FittedMember:
         return FittedMember(-LOW)

@@ -62,7 +62,7 @@ def _unsure(contest: Contest, labels: int) -> tuple[str, ...]:
 def spend(contest: Contest, budget: int | None, *, certify: bool) -> int:
     """The labels that may be spent."""
     if budget is None:
-        return len(contest.items) if certify else BUDGET
+        return contest.open if certify else BUDGET
     if not 2 <= budget <= contest.population:
         raise BudgetError(
             f"a budget of {words.counted(budget, 'label')} for a pool of {words.counted(contest.population, 'item')}",

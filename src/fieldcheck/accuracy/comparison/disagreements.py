@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,12 +48,18 @@ class Contest:
         One per model, all in the order of the first.
     items
         Positions of the contested items in the pools.
+    before
+        Those that have a label of an earlier campaign: positions among the contested items.
+    chance
+        One per contested item: the probability that the earlier campaign labelled it; None: there was none.
     """
 
     pools: tuple[Pool, ...]
     names: tuple[str, ...]
     items: IntArray
     pairs: tuple[Pair, ...]
+    before: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    chance: FloatArray | None = None
 
     @classmethod
     def of(cls, pools: Sequence[Pool]) -> Contest:
@@ -69,6 +75,25 @@ class Contest:
             for first, second in itertools.combinations(range(len(pools)), 2)
         )
         return cls(matched, _names(pools), items, pairs)
+
+    def reusing(self, labelled: IntArray, chance: FloatArray) -> Contest:
+        """With the labels of an earlier campaign on the same pool, which no model has seen.
+
+        labelled
+            Positions in the pool.
+        chance
+            One per item of the pool: the probability that it was labelled.
+        """
+        return replace(self, before=np.flatnonzero(np.isin(self.items, labelled)), chance=chance[self.items])
+
+    @property
+    def open(self) -> int:
+        """Contested items that have no label yet."""
+        return len(self.items) - len(self.before)
+
+    def known(self, drawn: IntArray) -> IntArray:
+        """Some draws, and what was labelled before them."""
+        return np.concatenate([self.before, drawn])
 
     @property
     def task(self) -> Task:
@@ -179,7 +204,7 @@ def waves(
 
     losses
         One row per model, one column per contested item; nan where the label is not known yet, infinite where it never
-        will be.
+        will be. Those of an earlier campaign are among them.
     first
         Size of the first wave of a comparison that may stop after any wave; left out, waves are laid out for the
         budget.
@@ -187,14 +212,13 @@ def waves(
         Budgets that were extended: what was drawn for them stays.
     """
     known = np.full((len(contest.pools), len(contest.items)), np.nan) if losses is None else losses
-    planned = _planned(len(contest.items), [*earlier, budget], first)
+    planned = _planned(contest.open, [*earlier, budget], first)
     drawn = Drawn.nothing()
     for number, count in enumerate(planned):
         if np.isnan(known[:, drawn.items]).any():
             return
-        beliefs = contest.fit(drawn.items, known)
-        before = np.zeros(len(contest.items), dtype=bool)
-        before[drawn.items] = True
+        beliefs = contest.fit(contest.known(drawn.items), known)
+        before = _among(contest, contest.known(drawn.items))
         wave = RULE.draw(
             contest.prospect(beliefs),
             before,
@@ -225,8 +249,8 @@ def _planned(contested: int, budgets: Sequence[int], first: int | None) -> list[
 def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> FloatArray:
     """One per contested item: the probability that it is among the first ``labels`` draws, and labelled.
 
-    A first part of a wave, in its random order, is a smaller wave; so is what could be labelled of it, if what could
-    not is like the rest.
+    Or has a label of an earlier campaign. A first part of a wave, in its random order, is a smaller wave; so is what
+    could be labelled of it, if what could not is like the rest.
 
     lost
         One per contested item: True where it cannot be labelled.
@@ -238,7 +262,15 @@ def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> 
         for row, count, part, start in zip(drawn.beliefs, drawn.sizes, parts, used, strict=False)
         for here in [part[: max(labels - int(start), 0)]]
     )
-    return any_wave(waves, np.zeros(len(contest.items), dtype=bool))
+    now = any_wave(waves, _among(contest, contest.before))
+    return now if contest.chance is None else 1 - (1 - contest.chance) * (1 - now)
+
+
+def _among(contest: Contest, items: IntArray) -> BoolArray:
+    """One per contested item: True where it is one of these."""
+    found = np.zeros(len(contest.items), dtype=bool)
+    found[items] = True
+    return found
 
 
 def _split(contest: Contest, row: FloatArray) -> list[FloatArray]:

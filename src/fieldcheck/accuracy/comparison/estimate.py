@@ -60,7 +60,7 @@ def judge(contest: Contest, drawn: Drawn, losses: FloatArray, *, labels: int, ru
         final = drawn.complete and labels == len(drawn.items)
         return found if final else tuple(one if one.exact else _open(one) for one in found)
     found = ()
-    for end in ends(drawn, labels):
+    for end in ends(contest, drawn, labels):
         found = standing(found, look(contest, drawn, losses, labels=end, rule=rule))
     return found
 
@@ -77,16 +77,18 @@ def standing(before: Sequence[Difference], now: Sequence[Difference]) -> tuple[D
     return tuple(old if old.decided and not new.exact else new for old, new in zip(before, now, strict=True))
 
 
-def ends(drawn: Drawn, labels: int) -> list[int]:
-    """Labels at the end of every complete wave."""
-    return [end for end in np.cumsum(drawn.sizes, dtype=np.int64).tolist() if end <= labels]
+def ends(contest: Contest, drawn: Drawn, labels: int) -> list[int]:
+    """Labels at the end of every complete wave; labels of an earlier campaign are looked at before the first."""
+    return [end for end in np.cumsum([0, *drawn.sizes], dtype=np.int64).tolist() if end <= labels][
+        not len(contest.before) :
+    ]
 
 
 def look(contest: Contest, drawn: Drawn, losses: FloatArray, *, labels: int, rule: Rule) -> tuple[Difference, ...]:
     """One difference per pair at this many labels, whatever was claimed before."""
     chance = chances(contest, drawn, labels, lost=np.isinf(losses[0]))
-    known = drawn.items[:labels]
-    looks = [drawn.items[:end] for end in ends(drawn, labels)] if rule.certify else []
+    known = contest.known(drawn.items[:labels])
+    looks = [contest.known(drawn.items[:end]) for end in ends(contest, drawn, labels)] if rule.certify else []
     return tuple(_difference(contest, pair, (known, losses), chance, looks=looks, rule=rule) for pair in contest.pairs)
 
 

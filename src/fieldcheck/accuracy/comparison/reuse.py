@@ -14,15 +14,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from fieldcheck import sources
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.core import measures, words
 from fieldcheck.core.draws import PooledDraws
 from fieldcheck.core.errors import BudgetError, SampleError
@@ -142,6 +139,34 @@ class Kept:
     which: BoolArray
     chance: FloatArray
 
+    def and_then(
+        self, more: IntArray, train: BoolArray, wave: FloatArray, *, train_share: float, population: int
+    ) -> History:
+        """What there is for the version after the next, with the labels of a top-up.
+
+        more, train
+            Its items, as positions among those that are left, and which of them are to train with.
+        wave
+            One per item that is left: the chance that the top-up labelled it.
+        population
+            Items of the whole pool.
+        """
+        missed, apart = 1 - self.chance, np.zeros(len(self.items), dtype=bool)
+        return History(
+            items=np.concatenate([self.left[self.items], self.left[more]]),
+            train=np.concatenate([apart, train]),
+            gone=np.union1d(np.setdiff1d(np.arange(population), self.left), self.left[more[train]]),
+            chance=_spread(1 - missed * (1 - wave), self.left, population),
+            train_chance=_spread(missed * wave * train_share, self.left, population),
+        )
+
+
+def _spread(values: FloatArray, left: IntArray, size: int) -> FloatArray:
+    """Of the items that are left, as values of all items; 0 elsewhere."""
+    whole = np.zeros(size)
+    whole[left] = values
+    return whole
+
 
 @dataclass(frozen=True, eq=False)
 class TopUp:
@@ -182,18 +207,13 @@ def old_chances(labelled: Labelled) -> FloatArray:
     return fit.chance
 
 
-def risk_of(frame: Frame) -> risk.RiskModel:
-    """The prior for the new version's losses."""
-    return frame.memo("risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task))
-
-
 def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train: float = 0.0) -> TopUp:
     """Where further labels tell most about the new version, among the items that have none.
 
     train
         Share of them to train the version after this one with.
     """
-    model = risk_of(frame)
+    model = risk.model_of(frame)
     if not 0 <= count <= frame.size - len(carried.items):
         raise BudgetError(
             f"a top-up of {words.counted(count, 'label')}",
@@ -246,41 +266,9 @@ def top_up_chance(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray
     known, more = np.isfinite(losses), top.items[: len(losses)]
     if not known.any():
         return np.zeros(frame.size)
-    wave = PastWave(RULE, risk_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
+    wave = PastWave(RULE, risk.model_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
     ((_, inclusion, _),) = replay([wave], carried.drawn())
     return inclusion
-
-
-def reuse(
-    old: Labelled,
-    new: Pool | str | Path,
-    *,
-    labels_unseen: bool,
-    old_pool: Pool | None = None,
-    top_up: float = TOP_UP,
-    seed: int = 0,
-    level: float = 0.95,
-) -> Estimate:
-    """Simulate the re-use of labels for a new version whose truth is known, and show the estimate beside the truth.
-
-    old
-        A campaign of ``waves`` or ``srs`` on the predictions of the old version.
-    labels_unseen
-        Say so: the new version was neither trained nor tuned on these labels.
-    old_pool
-        What the labels were drawn from; left out, the new pool has the same items in the same order.
-    top_up
-        Further labels, as a share of the old ones.
-    """
-    require_unseen(labels_unseen)
-    pool = sources.load(new) if old_pool is None else aligned(old_pool, sources.load(new))
-    truth = pool.losses()
-    items = old.sample.items
-    carried = Carried(items, truth[items], old_chances(old))
-    frame = frame_of(pool)
-    top = draw_top_up(frame, carried, round(top_up * len(items)), seed=seed)
-    labelled = pooled(frame, carried, top, truth[top.items], measure=pool.measure())
-    return explained(labelled, pool, seed=seed, level=level, truth=float(truth.mean()), reused=len(items))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
-from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics.sampling import draws
 from fieldcheck.numerics.sampling.urn import Urn
 
@@ -33,9 +33,9 @@ class DeepEst:
     threshold
         Only items whose auxiliary variable exceeds it are suspicious; it applies to the column as given. A number, or
         ``mean+sd``, ``mean+2sd``, ``mean+var`` of the column. Left out: 0 in regression (every item weighs its value);
-        0.3 for confidence and combined, mean+sd for lsa, mean+2sd for all others, and 0 if no item exceeds that mean
-        and its deviations. The papers' own but for lsa: their mean+var changes with the unit, and may lie above every
-        value, which switches the technique off.
+        else what the variable declares (0.3 for confidence and combined, mean+sd for lsa, mean+2sd for all others),
+        and 0 if no item exceeds that mean and its deviations. The papers' own but for lsa: their mean+var changes with
+        the unit, and may lie above every value, which switches the technique off.
     weights
         ``exceeding``: an item weighs its auxiliary value if that exceeds the threshold (this reproduces the published
         results). ``selected``: every item weighs its auxiliary value from the moment a selected one exceeds the
@@ -52,7 +52,6 @@ class DeepEst:
         "mean+2sd": lambda chi: float(chi.mean() + 2 * chi.std()),
         "mean+var": lambda chi: float(chi.mean() + chi.var()),
     }
-    usual: ClassVar[Mapping[str, float | str]] = {"confidence": 0.3, "combined": 0.3, "lsa": "mean+sd"}
 
     auxiliary: str = "confidence"
     r: float = 0.8
@@ -82,7 +81,7 @@ class DeepEst:
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         chi = frame.chi(self.auxiliary)
-        limit, remarks = self.limit(chi, frame.task)
+        limit, remarks = self.limit(frame)
         whole, cumulative = frame.memo(
             ("deepest", self.auxiliary, limit, self.weights), lambda: self._whole(chi, limit)
         )
@@ -104,7 +103,7 @@ class DeepEst:
         if self.weights != "exceeding":
             return None
         chi = frame.chi(self.auxiliary)
-        weight = np.where(chi > self.limit(chi, frame.task)[0], chi, 0.0)
+        weight = np.where(chi > self.limit(frame)[0], chi, 0.0)
         left = np.ones(frame.size)
         for step in range(draws):
             everyone, suspicious = float(left.sum()), float((weight * left).sum())
@@ -114,9 +113,10 @@ class DeepEst:
                 left *= np.clip(1 - self.r * weight / suspicious - (1 - self.r) / everyone, 0.0, 1.0)
         return 1 - left
 
-    def limit(self, chi: FloatArray, task: Task) -> tuple[float, tuple[str, ...]]:
-        """The threshold for this column, and what to say about it."""
-        asked = self._usual(task) if self.threshold is None else self.threshold
+    def limit(self, frame: Frame) -> tuple[float, tuple[str, ...]]:
+        """The threshold for its column, and what to say about it."""
+        chi = frame.chi(self.auxiliary)
+        asked = self._usual(frame) if self.threshold is None else self.threshold
         limit = self.rules[asked](chi) if isinstance(asked, str) else asked
         if (chi > limit).any():
             return limit, ()
@@ -124,8 +124,8 @@ class DeepEst:
             return 0.0, (f"no item exceeds {asked} of {self.auxiliary}, {limit:g}: every item weighs its value",)
         return limit, (f"no item exceeds the threshold {limit:g}: every step is uniform",)
 
-    def _usual(self, task: Task) -> float | str:
-        return 0.0 if task == "regression" else self.usual.get(self.auxiliary, "mean+2sd")
+    def _usual(self, frame: Frame) -> float | str:
+        return 0.0 if frame.task == "regression" else frame.trait(self.auxiliary).threshold
 
     def _whole(self, chi: FloatArray, limit: float) -> tuple[IntArray, IntArray]:
         """Weights as whole numbers, and their running sum."""

@@ -87,9 +87,7 @@ class Waves:
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
-        model: risk.RiskModel = frame.memo(
-            "risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
-        )
+        model = risk.model_of(frame)
         planned = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
         asked = (self, budget, seed)
         # What was drawn last is gone on from: at a million items, drawing all waves anew takes seconds for the tenth.

@@ -73,9 +73,7 @@ class Fit:
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
         frame = _frame(labelled)
-        model: risk.RiskModel = frame.memo(
-            "risk", lambda: risk.frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task)
-        )
+        model = risk.model_of(frame)
         items, losses = labelled.sample.items, labelled.losses
         if isinstance(labelled.sample.draws, PooledDraws):
             chance, audit = labelled.sample.draws.chance, math.nan

@@ -43,8 +43,10 @@ def question_of(
         rivals = [
             sources.load(_found(other, file), **{**settings.pool_options, "columns": other.columns})
             for other in settings.others
+            if not other.campaign
         ]
-        return ComparisonQuestion.of(settings, (pool, *rivals))
+        past = [earlier(_found(other, file), number=other.number).labels for other in settings.others if other.campaign]
+        return ComparisonQuestion.of(settings, (pool, *rivals), *past)
     if settings.question == ReuseQuestion.name:
         (other,) = settings.others
         return ReuseQuestion.of(earlier(_found(other, file), number=other.number).labels, pool, settings, other)

@@ -12,10 +12,11 @@ import numpy as np
 from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.comparison import comparison, disagreements, estimate
 from fieldcheck.accuracy.comparison.difference import Comparison
+from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.designs.base import Design
-from fieldcheck.campaign.questions.base import LabelEvidence
+from fieldcheck.campaign.questions.base import LabelEvidence, PastLabels
 from fieldcheck.campaign.settings import Settings
-from fieldcheck.core import words
+from fieldcheck.core import measures, words
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
@@ -39,6 +40,8 @@ class ComparisonQuestion:
         Budgets that it had before it was extended.
     margin
         Decide whether the first model is worse by more than this; None: which is better.
+    past
+        What an earlier campaign on the same items knows, which no model has seen; the budget is for further labels.
     """
 
     name: ClassVar[str] = "comparison"
@@ -49,14 +52,18 @@ class ComparisonQuestion:
     seed: int
     earlier: tuple[int, ...] = ()
     margin: float | None = None
+    past: PastLabels | None = None
 
     @classmethod
-    def of(cls, settings: Settings, pools: Sequence[Pool]) -> ComparisonQuestion:
+    def of(cls, settings: Settings, pools: Sequence[Pool], past: PastLabels | None = None) -> ComparisonQuestion:
         """The question of a campaign that was started."""
-        return cls(tuple(pools), settings.budget, settings.seed, settings.budgets[:-1], settings.not_worse)
+        if past is not None:
+            measures.refuse_outcomes(past.labels)
+            pools = [aligned(past.pool, pool) for pool in pools]
+        return cls(tuple(pools), settings.budget, settings.seed, settings.budgets[:-1], settings.not_worse, past)
 
     def extended(self, settings: Settings) -> ComparisonQuestion:
-        contested = len(self._contest.items)
+        contested = self._contest.open
         if None in settings.earlier:
             raise CampaignError("this comparison has no budget", rule="it goes on until it is decided")
         if settings.earlier and settings.budgets[-2] >= contested:
@@ -64,7 +71,7 @@ class ComparisonQuestion:
                 f"all {words.counted(contested, 'disagreement')} of this comparison are asked for already",
                 rule="where the models say the same, labels tell nothing about the difference",
             )
-        return ComparisonQuestion.of(settings, self.pools)
+        return ComparisonQuestion.of(settings, self.pools, self.past)
 
     @property
     def pool(self) -> Pool:
@@ -77,7 +84,9 @@ class ComparisonQuestion:
 
     @cached_property
     def _contest(self) -> disagreements.Contest:
-        return disagreements.Contest.of(self.pools)
+        contest = disagreements.Contest.of(self.pools)
+        history = None if self.past is None else self.past.history
+        return contest if history is None else contest.reusing(history.items, history.chance)
 
     @property
     def _looks(self) -> bool:
@@ -89,12 +98,13 @@ class ComparisonQuestion:
 
     def digest(self) -> str:
         """Of the items, and what all models said about them."""
-        return self._contest.digest()
+        known = "" if self.past is None else f"-{len(self._contest.before)}"
+        return self._contest.digest() + known
 
     def draw(self, evidence: LabelEvidence | None) -> Sample:
         """The disagreements from which most is learnt."""
         contest = self._contest
-        losses = None if evidence is None else self._losses(evidence)
+        losses = self._losses(evidence)
         first = comparison.FIRST if self._looks else None
         drawn = disagreements.draw(
             contest, losses, budget=self._most, seed=self.seed, first=first, earlier=self.earlier
@@ -106,6 +116,7 @@ class ComparisonQuestion:
             objective=disagreements.RULE.objective,
             floors=(disagreements.RULE.floor,) * len(drawn.sizes),
             certain=disagreements.RULE.certain,
+            before=contest.items[contest.before],
         )
         return Sample(contest.population, contest.items[drawn.items], ESTIMATOR, waves, complete=drawn.complete)
 
@@ -122,8 +133,8 @@ class ComparisonQuestion:
         losses, drawn = self._losses(evidence), self._drawn(evidence)
         labels = _before_gap(losses[:, drawn.items])
         if rule.certify:
-            labels = max(estimate.ends(drawn, labels), default=0)
-        if labels < 2 and len(contest.items):
+            labels = max(estimate.ends(contest, drawn, labels), default=0)
+        if labels + len(contest.before) < 2 and len(contest.items):
             raise LabelError(
                 f"{len(evidence.labels):,} of {words.counted(len(evidence.ids), 'item')} labelled",
                 rule="a first look needs a complete wave" if rule.certify else "a first look needs two labels",
@@ -132,9 +143,13 @@ class ComparisonQuestion:
         decide = estimate.judge if len(contest.items) else estimate.look
         found = decide(contest, drawn, losses, labels=labels, rule=rule)
         lost = int(np.isinf(losses[0, drawn.items[:labels]]).sum())
-        notes = (*_lost(lost), *_unused(labels, evidence), *self._waiting(drawn, labels))
+        notes = (*self._reused(), *_lost(lost), *_unused(labels, evidence), *self._waiting(drawn, labels))
         return comparison.comparison(
-            contest, found, labels - lost, budget=self._most, seed=self.seed, rule=rule, warnings=notes
+            *(contest, found, labels - lost + len(contest.before)),
+            budget=self._most,
+            seed=self.seed,
+            rule=rule,
+            warnings=notes,
         )
 
     def labelled(self, evidence: LabelEvidence) -> tuple[Labelled, tuple[str, ...]]:
@@ -148,8 +163,14 @@ class ComparisonQuestion:
     def if_lost(self, evidence: LabelEvidence, loss: float, *, level: float) -> Estimate | None:
         return None
 
+    def _reused(self) -> tuple[str, ...]:
+        if self.past is None:
+            return ()
+        there = words.counted(len(self._contest.before), "label")
+        return (*self.past.notes, f"{there} of an earlier campaign re-used: no model was trained or tuned on them")
+
     def _waiting(self, drawn: disagreements.Drawn, labels: int) -> tuple[str, ...]:
-        left = min(self._most, len(self._contest.items)) - labels
+        left = min(self._most, self._contest.open) - labels
         if self._looks or not left:
             return ()
         waiting = words.counted(left, "label of the budget is", "labels of the budget are")
@@ -157,18 +178,22 @@ class ComparisonQuestion:
 
     def _drawn(self, evidence: LabelEvidence) -> disagreements.Drawn:
         draws = evidence.sample.drawn_as(WaveDraws)
-        complete = len(evidence.ids) >= min(self._most, len(self._contest.items))
+        complete = len(evidence.ids) >= min(self._most, self._contest.open)
         return disagreements.Drawn(self._places(evidence), draws.sizes, draws.beliefs, complete)
 
     def _places(self, evidence: LabelEvidence) -> IntArray:
         return np.searchsorted(self._contest.items, evidence.sample.items)
 
-    def _losses(self, evidence: LabelEvidence) -> FloatArray:
+    def _losses(self, evidence: LabelEvidence | None) -> FloatArray:
         """One row per model, one column per contested item."""
         contest = self._contest
         losses = np.full((len(contest.pools), len(contest.items)), np.nan)
         for row, pool in zip(losses, contest.pools, strict=True):
-            row[self._places(evidence)] = pool.losses_of(evidence.labels, evidence.ids)
+            if self.past is not None:
+                ids = [pool.id_of(int(item)) for item in contest.items[contest.before]]
+                row[contest.before] = pool.losses_of(self.past.labels, ids)
+            if evidence is not None:
+                row[self._places(evidence)] = pool.losses_of(evidence.labels, evidence.ids)
         return losses
 
 

@@ -22,7 +22,8 @@ from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
-from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.core.types import FloatArray
+from fieldcheck.numerics.regression import risk
 
 ESTIMATOR = "reuse"
 """Not one of the estimators of an accuracy: a top-up is estimated together with the labels that it tops up."""
@@ -149,7 +150,7 @@ class ReuseQuestion:
     def _top_up(self, evidence: LabelEvidence) -> tuple[reuse.TopUp, FloatArray]:
         """What was drawn, and the losses of what is labelled of it before the first gap."""
         beliefs = evidence.sample.drawn_as(WaveDraws).beliefs
-        top = reuse.TopUp(evidence.sample.items, reuse.risk_of(reuse.frame_of(self.pool)).belief(beliefs[0]))
+        top = reuse.TopUp(evidence.sample.items, risk.model_of(reuse.frame_of(self.pool)).belief(beliefs[0]))
         known = self.pool.losses_of(evidence.labels, evidence.ids)
         return top, known[: _before_gap(known)]
 
@@ -173,14 +174,7 @@ class ReuseQuestion:
         roles = np.zeros(len(losses), dtype=bool) if evidence.sample.train is None else evidence.sample.train
         train = roles[: len(losses)][usable]
         wave = reuse.top_up_chance(frame, self.carried, top, losses)
-        missed, left, size = 1 - self.carried.chance, self.kept.left, len(self.whole)
-        history = reuse.History(
-            items=np.concatenate([left[self.carried.items], left[more]]),
-            train=np.concatenate([np.zeros(len(self.carried.items), dtype=bool), train]),
-            gone=np.union1d(np.setdiff1d(np.arange(size), left), left[more[train]]),
-            chance=_spread(1 - missed * (1 - wave), left, size),
-            train_chance=_spread(missed * wave * self.train_share, left, size),
-        )
+        history = self.kept.and_then(more, train, wave, train_share=self.train_share, population=len(self.whole))
         labels = {**self.past.labels, **evidence.labels}
         return PastLabels(self.whole, history, labels, self.notes)
 
@@ -221,13 +215,6 @@ def _kept(past: PastLabels, other: Other) -> tuple[reuse.Kept, tuple[str, ...]]:
 def _in_pool(pool: Pool, ids: Sequence[str]) -> list[str]:
     there = {str(one) for one in pool.ids.tolist()} if isinstance(pool.ids, np.ndarray) else set(pool.ids.to_pylist())
     return [name for name in ids if name in there]
-
-
-def _spread(values: FloatArray, left: IntArray, size: int) -> FloatArray:
-    """Of the items that are left, as values of all items; 0 elsewhere."""
-    whole = np.zeros(size)
-    whole[left] = values
-    return whole
 
 
 def _lost(labels: Mapping[str, Label]) -> tuple[str, ...]:

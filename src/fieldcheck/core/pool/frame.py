@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.errors import DesignError
+from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.types import FloatArray, Task
 
 T = TypeVar("T")
@@ -27,8 +28,8 @@ class Frame:
         What the model said: code of the predicted class, or value; None where only outcomes are known.
     activations
         One row per item, one column per neuron; only CES looks at it.
-    surprises
-        Auxiliary variables without a natural zero: in classification they are scaled to [0, 1] before they are sizes.
+    traits
+        What is known of some auxiliary variables beside their values; of the others, what is believed of any column.
     worthwhile
         Auxiliary variables that ``auto`` takes, in its order; None: all of them.
     """
@@ -38,7 +39,7 @@ class Frame:
     auxiliary: Mapping[str, FloatArray] = field(default_factory=dict)
     activations: npt.NDArray[Any] | None = None
     predictions: npt.NDArray[Any] | None = None
-    surprises: frozenset[str] = frozenset()
+    traits: Mapping[str, Trait] = field(default_factory=dict)
     worthwhile: tuple[str, ...] | None = None
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
@@ -59,10 +60,14 @@ class Frame:
             hint="--auxiliary with one of these, or --design srs, which needs none",
         )
 
+    def trait(self, name: str) -> Trait:
+        """What is known of the auxiliary variable beside its values."""
+        return self.traits.get(name, Trait())
+
     def size_measure(self, name: str) -> FloatArray:
         """The auxiliary variable as a size to draw in proportion to (surprise in classification: min-max scaled)."""
         chi = self.chi(name)
-        if self.task == "regression" or name not in self.surprises:
+        if self.task == "regression" or not self.trait(name).surprise:
             return chi
         low, high = float(chi.min()), float(chi.max())
         return (chi - low) / (high - low) if high > low else np.ones_like(chi)

@@ -10,10 +10,10 @@ its prior weight and by how likely it makes the labels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ import numpy.typing as npt
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression.modes import SHAPE, Failures, Likelihood, Losses, Modes, Prior, modes
 from fieldcheck.numerics.sampling.wave import Prospect
+
+T = TypeVar("T")
+
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -70,15 +73,12 @@ BEND = (-0.1, 0.2)
 """Of the square of the scaled doubt, counted from its mean."""
 
 
-SLOPES = {"dsa": (0.75, 0.6), "lsa": (0.45, 0.6), "member": (0.25, 0.57), "knn_disagreement": (0.3, 0.57)}
-"""Of the normal score of an auxiliary variable, where it is known."""
-
-
 SLOPE = (0.0, 0.57)
-"""Of any other."""
+"""Of the normal score of an auxiliary variable of which nothing is known."""
 
 
-SHARING = ("dsa", "lsa")
+EXTREME = 0.25
+"""Prior mean of the slope of errors over how extreme the prediction is."""
 
 
 BLOCK = 1 << 16
@@ -87,6 +87,43 @@ BLOCK = 1 << 16
 
 _DIGITS = 9
 """Coefficients and log odds are rounded: logarithms may differ in the last bit between machines."""
+
+
+class Known(Protocol):
+    """What is known of an auxiliary variable beside its values: its prior slopes, and whether it echoes the doubt."""
+
+    @property
+    def slope(self) -> tuple[float, float]: ...
+
+    @property
+    def error_slope(self) -> float: ...
+
+    @property
+    def echo(self) -> bool: ...
+
+
+class Population(Protocol):
+    """What a risk model is made of; a frame is one."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def task(self) -> str: ...
+
+    @property
+    def auxiliary(self) -> Mapping[str, FloatArray]: ...
+
+    @property
+    def predictions(self) -> npt.NDArray[Any] | None: ...
+
+    @property
+    def traits(self) -> Mapping[str, Known]: ...
+
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T: ...
+
+
+NOTHING: Mapping[str, Known] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +286,11 @@ def normal_score(values: FloatArray) -> FloatArray:
 
 
 def failure_model(
-    suspicion: FloatArray | None, others: Mapping[str, FloatArray], groups: npt.NDArray[Any] | None, size: int
+    suspicion: FloatArray | None,
+    others: Mapping[str, FloatArray],
+    groups: npt.NDArray[Any] | None,
+    size: int,
+    traits: Mapping[str, Known] = NOTHING,
 ) -> RiskModel:
     """The prior for failures.
 
@@ -257,6 +298,8 @@ def failure_model(
         1 - confidence, one per item.
     others
         Further auxiliary variables by name, one value per item each; they enter by rank.
+    traits
+        What is known of some of them.
     """
     columns, priors = [np.ones(size)], [LEVEL]
     doubt = None if suspicion is None else special.logit(np.clip(suspicion, 1e-6, 0.999))
@@ -265,12 +308,12 @@ def failure_model(
     else:
         scaled = doubt / max(float(doubt.std()), 0.3)
         likely = special.expit(LEVEL[0] + DOUBT[0] * scaled)
-        slope = DOUBT[0] - SHARED * sum(name in others for name in SHARING)
+        slope = DOUBT[0] - SHARED * sum(traits[name].echo for name in others if name in traits)
         columns += [scaled, _centred((scaled - scaled.mean()) ** 2, likely)]
         priors += [(slope, DOUBT[1]), BEND]
     for name, values in others.items():
         columns.append(_centred(normal_score(values), likely))
-        priors.append(SLOPES.get(name, SLOPE))
+        priors.append(traits[name].slope if name in traits else SLOPE)
     mean, sd = np.array(priors).T
     few = groups is not None and int(groups.max()) < GROUPS
     return RiskModel(np.column_stack(columns), mean, sd, groups if few else None)
@@ -281,21 +324,28 @@ def _centred(column: FloatArray, weights: FloatArray) -> FloatArray:
     return column - float(np.average(column, weights=weights))
 
 
-def loss_model(others: Mapping[str, FloatArray], predictions: FloatArray | None, size: int) -> RiskModel:
+def loss_model(
+    others: Mapping[str, FloatArray],
+    predictions: FloatArray | None,
+    size: int,
+    traits: Mapping[str, Known] = NOTHING,
+) -> RiskModel:
     """The prior for squared or absolute errors: larger where signals are high, or the prediction is extreme."""
-    columns, mean = [np.ones(size)], [0.0]
-    signals = dict(others)
+    columns = [np.ones(size), *map(normal_score, others.values())]
+    mean = [0.0, *(traits[name].error_slope if name in traits else 0.0 for name in others)]
     if predictions is not None:
-        signals["extreme"] = np.abs(predictions - np.median(predictions))
-    for name, values in signals.items():
-        columns.append(normal_score(values))
-        mean.append(0.25 if name in ("lsa", "extreme") else 0.0)
+        columns.append(normal_score(np.abs(predictions - np.median(predictions))))
+        mean.append(EXTREME)
     sd = [10.0] + [SLOPE[1]] * (len(columns) - 1)
     return RiskModel(np.column_stack(columns), np.array(mean), np.array(sd), None, "gamma")
 
 
 def frame_model(
-    auxiliary: Mapping[str, FloatArray], predictions: npt.NDArray[Any] | None, size: int, task: str
+    auxiliary: Mapping[str, FloatArray],
+    predictions: npt.NDArray[Any] | None,
+    size: int,
+    task: str,
+    traits: Mapping[str, Known] = NOTHING,
 ) -> RiskModel:
     """The prior that fits what is known about a population.
 
@@ -304,5 +354,13 @@ def frame_model(
     """
     others = {name: values for name, values in auxiliary.items() if name != "confidence"}
     if task == "regression":
-        return loss_model(others, None if predictions is None else predictions.astype(np.float64), size)
-    return failure_model(auxiliary.get("confidence"), others, predictions, size)
+        return loss_model(others, None if predictions is None else predictions.astype(np.float64), size, traits)
+    return failure_model(auxiliary.get("confidence"), others, predictions, size, traits)
+
+
+def model_of(frame: Population) -> RiskModel:
+    """The prior that fits a frame, made once."""
+    return frame.memo(
+        "risk",
+        lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task, frame.traits),
+    )

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics import special
-from fieldcheck.numerics.regression.risk import RiskModel, failure_model
+from fieldcheck.numerics.regression.risk import NOTHING, Known, RiskModel, failure_model
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -65,7 +65,12 @@ class Judgement:
 
 
 def judged(
-    signals: Mapping[str, FloatArray], items: IntArray, failed: FloatArray, *, classes: IntArray | None = None
+    signals: Mapping[str, FloatArray],
+    items: IntArray,
+    failed: FloatArray,
+    traits: Mapping[str, Known] = NOTHING,
+    *,
+    classes: IntArray | None = None,
 ) -> Judgement:
     """From the labels so far.
 
@@ -73,6 +78,8 @@ def judged(
         By name, one value per item of the population; ``confidence`` is 1 - confidence.
     failed
         One per label: 1 where it is a failure.
+    traits
+        What is known of some signals beside their values.
     classes
         Predicted class of each item, where it is known.
     """
@@ -83,7 +90,7 @@ def judged(
         return Judgement(constant=constant)
     size = len(next(iter(known.values())))
     others = {name: values for name, values in known.items() if name != "confidence"}
-    model = failure_model(known.get("confidence"), others, None, size)
+    model = failure_model(known.get("confidence"), others, None, size, traits)
     usual = model.evidence(items, failed)
     leaking = tuple(
         name

@@ -52,6 +52,8 @@ class Subject:
         What it was made from: a run goes on only with the same.
     notes
         What was found out when it was opened.
+    recorded_left
+        The share of the inputs with an object left, where that was recorded.
     """
 
     space: Space
@@ -63,10 +65,11 @@ class Subject:
     clock: Clock | None = None
     notes: tuple[str, ...] = ()
     executor: Executor | None = None
+    recorded_left: ShareLeft | None = None
 
     def left(self) -> ShareLeft | None:
         """The share of the inputs with an object left, where the truth is boxes."""
-        return None if self.executor is None else self.executor.left()
+        return self.recorded_left if self.executor is None else self.executor.left()
 
     @property
     def observe(self) -> Observing:
@@ -85,7 +88,7 @@ def of_truth(truth: RecordedTruth) -> Subject:
         return truth.measure(tests, inputs).held
 
     digest = {"truth": hashlib.sha256(np.packbits(truth.held).tobytes()).hexdigest()[:16]}
-    return Subject(truth.space, truth.inputs, measure, truth.labels, truth.guess, digest)
+    return Subject(truth.space, truth.inputs, measure, truth.labels, truth.guess, digest, recorded_left=truth.left)
 
 
 def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:

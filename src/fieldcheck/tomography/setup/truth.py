@@ -16,6 +16,7 @@ from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
+from fieldcheck.tomography.setup.scenes import LEAST_LEFT, ShareLeft
 
 COLUMNS = "tests, perturbations, correct (bits), inputs, labels"
 
@@ -30,6 +31,8 @@ class RecordedTruth:
         Code of the class of each input, or None.
     guess
         Robustness of blind guessing.
+    applies
+        As ``held``: False where nothing was left in an input that could be found; None where that cannot be.
     """
 
     name: str
@@ -37,12 +40,15 @@ class RecordedTruth:
     held: BoolArray
     labels: IntArray | None = None
     guess: float = 0.0
+    applies: BoolArray | None = None
 
     def __post_init__(self) -> None:
         if self.held.ndim != 2 or len(self.held) != self.space.size or not self.held.shape[1]:
             raise SpaceError(f"outcomes of shape {self.held.shape}", rule=f"{self.space.size} tests, one input or more")
         if self.labels is not None and len(self.labels) != self.inputs:
             raise SpaceError(f"{len(self.labels)} labels for {self.inputs} inputs", rule="one label per input")
+        if self.applies is not None and self.applies.shape != self.held.shape:
+            raise SpaceError(f"applies of shape {self.applies.shape}", rule=f"as correct: {self.held.shape}")
 
     @property
     def inputs(self) -> int:
@@ -51,12 +57,32 @@ class RecordedTruth:
 
     @cached_property
     def robustness(self) -> FloatArray:
-        """Share of the inputs on which the check held, one per test."""
-        return np.asarray(self.held.mean(axis=1), dtype=np.float64)
+        """Share of the inputs on which the check held, of those that it applies to, one per test; nan of none."""
+        if self.applies is None:
+            return np.asarray(self.held.mean(axis=1), dtype=np.float64)
+        counts = self.applies.sum(axis=1)
+        right = (self.held & self.applies).sum(axis=1)
+        return np.divide(right, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+
+    @property
+    def left(self) -> ShareLeft | None:
+        """The share of the inputs that a test applies to; None where it is all."""
+        if self.applies is None:
+            return None
+        return ShareLeft(tuple(range(len(self.space.axes))), self.applies.mean(axis=1).reshape(self.space.shape))
+
+    @property
+    def applicable(self) -> IntArray:
+        """The tests that say something about the model: enough of their inputs have something left."""
+        shares = np.ones(self.space.size) if self.applies is None else self.applies.mean(axis=1)
+        return np.flatnonzero(shares >= LEAST_LEFT)
 
     def measure(self, tests: IntArray, inputs: IntArray, *, chance: FloatArray | None = None) -> Outcomes:
-        """The outcomes of some tests on some inputs, row by row."""
-        return Outcomes(tests, inputs, self.held[tests, inputs].astype(np.float64), chance)
+        """The outcomes of some tests on some inputs, row by row; nan where the check does not apply."""
+        held = self.held[tests, inputs].astype(np.float64)
+        if self.applies is not None:
+            held[~self.applies[tests, inputs]] = np.nan
+        return Outcomes(tests, inputs, held, chance)
 
     def along(self, names: Sequence[str]) -> RecordedTruth:
         """The truth of a smaller space: these perturbations in this order, the others at 0."""
@@ -67,13 +93,16 @@ class RecordedTruth:
         smaller = Space(tuple(self.space.axes[axis] for axis in at))
         severities = np.zeros((smaller.size, len(self.space.axes)), dtype=np.int64)
         severities[:, at] = smaller.severities(np.arange(smaller.size))
-        return RecordedTruth(self.name, smaller, self.held[self.space.numbers(severities)], self.labels, self.guess)
+        rows = self.space.numbers(severities)
+        applies = None if self.applies is None else self.applies[rows]
+        return RecordedTruth(self.name, smaller, self.held[rows], self.labels, self.guess, applies)
 
 
 def read_truth(path: str | Path) -> RecordedTruth:
     """The truth in an npz file: severities of all ``tests``, names of ``perturbations``, ``correct`` as packed bits.
 
-    ``inputs`` (their number), ``labels`` and ``classes`` (the number of classes) may be missing. Nothing is unpickled.
+    ``inputs`` (their number), ``labels``, ``classes`` (the number of classes) and ``applies`` (bits, where inputs may
+    have nothing left) may be missing. Nothing is unpickled.
     """
     place = Path(path)
     columns = npz.read_npz(place, SpaceError, rule=f"an npz file with {COLUMNS}")
@@ -93,7 +122,7 @@ def _truth(place: Path, columns: dict[str, npt.NDArray[Any]]) -> RecordedTruth:
         raise SpaceError(f"{place}: {len(names)} names for {severities.shape[1]} columns", rule="one name per column")
     levels = severities.max(axis=0).tolist()
     space = Space(tuple(Axis(_word(name), level) for name, level in zip(names, levels, strict=True)))
-    held = _bits(columns)
+    held = _bits(columns, "correct")
     numbers = space.numbers(severities)
     if len(numbers) != len(held) or not np.array_equal(np.sort(numbers), np.arange(space.size)):
         raise SpaceError(
@@ -107,12 +136,13 @@ def _truth(place: Path, columns: dict[str, npt.NDArray[Any]]) -> RecordedTruth:
         held[np.argsort(numbers)],
         None if labels is None else np.unique(labels, return_inverse=True)[1].astype(np.int64),
         1 / classes if classes > 1 else 0.0,
+        _bits(columns, "applies")[np.argsort(numbers)] if "applies" in columns else None,
     )
 
 
-def _bits(columns: dict[str, npt.NDArray[Any]]) -> BoolArray:
-    """Outcomes, one row per test; bits are packed eight to a byte."""
-    correct = columns["correct"]
+def _bits(columns: dict[str, npt.NDArray[Any]], name: str) -> BoolArray:
+    """One row per test; bits are packed eight to a byte."""
+    correct = columns[name]
     if correct.dtype == np.bool_:
         return correct
     unpacked = np.unpackbits(correct.astype(np.uint8), axis=1)
