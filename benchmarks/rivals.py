@@ -32,7 +32,7 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.sources import load
 
 Floats = npt.NDArray[np.float64]
-OURS = ("srs", "ssrs", "waves")
+OURS = ("srs", "ssrs", "waves", "waves:objective=estimate")
 FLOOR = 0.1
 """Share of the draws that is uniform, as in our own designs."""
 

@@ -11,9 +11,9 @@ standard errors are over walks, so the dependence of the sizes is in them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import authors_ces
@@ -139,32 +139,35 @@ def errors_of(
 
 
 def table_1(run: Run) -> str:
-    """E of CES: published, the authors' algorithm repeated, ours; bias and variance apart."""
+    """E of CES: published, the authors' algorithm repeated, ours; bias and variance apart, and how far they differ."""
     rows = []
     for name in networks(run):
         losses = network(run.data, name)[1]
         theirs, ours = authors(run, name), ces(run, name)
-        rows.append([name, f"{1 - losses.mean():.3f}", PUBLISHED[name], theirs, theirs.apart, ours, ours.apart])
+        off = (ours.value - theirs.value) / math.hypot(ours.error, theirs.error)
+        both = [theirs, theirs.apart, ours, ours.apart, f"{off:+.1f}"]
+        rows.append([name, f"{1 - losses.mean():.3f}", PUBLISHED[name], *both])
     heads = ["network", "accuracy", "published", "authors' algorithm", "bias, variance", "ours", "bias, variance"]
-    return table(heads, rows)
+    return table([*heads, "difference, standard errors"], rows)
 
 
 def pseudo_count(run: Run) -> str:
-    """E of our CES by pseudo-count, and the one that the other five networks choose."""
+    """E of our CES by pseudo-count, and the one that the other five networks choose by their mean."""
     found = {name: {p: ces(run, name, f"ces:smoothing={p}") for p in PSEUDO_COUNTS} for name in networks(run)}
     rows = []
-    for name in found:
-        others = [one for one in found if one != name]
-        chosen = min(PSEUDO_COUNTS, key=lambda p: _mean_log(found[one][p].value for one in others))
-        rows.append([name, *(f"{found[name][p]} ({found[name][p].bias:+.2f})" for p in PSEUDO_COUNTS), chosen])
-    overall = [f"{math.exp(_mean_log(found[name][p].value for name in found)):.3f}" for p in PSEUDO_COUNTS]
-    return table(
-        ["network", *map(str, PSEUDO_COUNTS), "chosen by the others"], [*rows, ["geometric mean", *overall, ""]]
-    )
+    for name, line in found.items():
+        others = [found[one] for one in found if one != name]
+        chosen = min(PSEUDO_COUNTS, key=partial(_mean, others))
+        shown = (f"{one} ({one.bias:+.2f})" for one in line.values())
+        rows.append([name, *shown, chosen, line[chosen]])
+    overall = [f"{_mean(list(found.values()), p):.3f}" for p in PSEUDO_COUNTS]
+    heads = ["network", *map(str, PSEUDO_COUNTS), "chosen by the others", "E with it"]
+    return table(heads, [*rows, ["mean", *overall, "", f"{np.mean([one[-1].value for one in rows]):.3f}"]])
 
 
-def _mean_log(values: Iterable[float]) -> float:
-    return float(np.mean(np.log(list(values))))
+def _mean(lines: Sequence[Mapping[float, Efficiency]], count: float) -> float:
+    """Of E: what share of the labels is needed over networks of which one does not know the kind."""
+    return float(np.mean([line[count].value for line in lines]))
 
 
 def stratified(run: Run) -> str:
