@@ -152,22 +152,24 @@ def table_1(run: Run) -> str:
 
 
 def pseudo_count(run: Run) -> str:
-    """E of our CES by pseudo-count, and the one that the other five networks choose by their mean."""
+    """E of our CES by pseudo-count, and the one that the other five networks choose by their geometric mean."""
     found = {name: {p: ces(run, name, f"ces:smoothing={p}") for p in PSEUDO_COUNTS} for name in networks(run)}
-    rows = []
-    for name, line in found.items():
-        others = [found[one] for one in found if one != name]
-        chosen = min(PSEUDO_COUNTS, key=partial(_mean, others))
-        shown = (f"{one} ({one.bias:+.2f})" for one in line.values())
-        rows.append([name, *shown, chosen, line[chosen]])
+    by_others = {
+        name: min(PSEUDO_COUNTS, key=partial(_mean, [found[one] for one in found if one != name])) for name in found
+    }
+    rows = [
+        [name, *(f"{one} ({one.bias:+.2f})" for one in line.values()), by_others[name], line[by_others[name]]]
+        for name, line in found.items()
+    ]
+    with_it = math.exp(np.mean([math.log(line[by_others[name]].value) for name, line in found.items()]))
     overall = [f"{_mean(list(found.values()), p):.3f}" for p in PSEUDO_COUNTS]
     heads = ["network", *map(str, PSEUDO_COUNTS), "chosen by the others", "E with it"]
-    return table(heads, [*rows, ["mean", *overall, "", f"{np.mean([one[-1].value for one in rows]):.3f}"]])
+    return table(heads, [*rows, ["geometric mean", *overall, "", f"{with_it:.3f}"]])
 
 
 def _mean(lines: Sequence[Mapping[float, Efficiency]], count: float) -> float:
-    """Of E: what share of the labels is needed over networks of which one does not know the kind."""
-    return float(np.mean([line[count].value for line in lines]))
+    """The geometric mean of E: shares of labels are ratios."""
+    return math.exp(float(np.mean([math.log(line[count].value) for line in lines])))
 
 
 def stratified(run: Run) -> str:
