@@ -81,9 +81,9 @@ def _members(archive: bytes) -> dict[str, bytes]:
         return {name: opened.read(name) for name in opened.namelist()}
 
 
-def _within(whole: Target, member: str) -> Target:
-    """The same target, with damage only inside one array of its first seed."""
-    good, file = cache(lambda: _members(whole.seeds()[0])), f"{member}.npy"
+def _within(whole: Target, member: str, suffix: str = ".npy") -> Target:
+    """The same target, with damage only inside one array (or one part) of its first seed."""
+    good, file = cache(lambda: _members(whole.seeds()[0])), f"{member}{suffix}"
 
     def pack(data: bytes) -> bytes:
         made = io.BytesIO()
@@ -92,7 +92,7 @@ def _within(whole: Target, member: str) -> Target:
                 archive.writestr(name, content)
         return made.getvalue()
 
-    return replace(whole, name=f"{whole.name}.{member}", seeds=lambda: [good()[file]], pack=pack)
+    return replace(whole, name=f"{whole.name}.{Path(member).name}", seeds=lambda: [good()[file]], pack=pack)
 
 
 def _pool_columns() -> dict[str, Any]:
@@ -133,6 +133,38 @@ def _csv() -> list[bytes]:
         "id,prediction,label\nä,cat,\nb,dog,cat\n".encode("latin-1"),
         b"prediction,proba_a,proba_b\na,0.5,0.5\nb,0.25,0.75\n",
     ]
+
+
+def _json() -> list[bytes]:
+    rows = [{"id": "a", "prediction": "cat", "score": 0.5}, {"id": "b", "prediction": "dog", "score": 0.75}]
+    pipeline = [[{"label": "cat", "score": 0.5}, {"label": "dog", "score": 0.5}]] * 2
+    return [
+        json.dumps(one).encode()
+        for one in (
+            rows,
+            {"columns": ["id", "prediction"], "data": [["a", "cat"], ["b", "dog"]]},
+            {"id": {"0": "a", "1": "b"}, "prediction": {"0": "cat", "1": "dog"}},
+            {"data": rows},
+            pipeline,
+        )
+    ]
+
+
+def _json_lines() -> list[bytes]:
+    return [
+        b'{"id": "a", "prediction": "cat", "confidence": 0.5}\n{"id": "b", "prediction": "dog", "confidence": 0.75}\n',
+        b'{"prediction": 1.5}\n\n{"prediction": null, "more": {"a": [1, 2]}}\n',
+    ]
+
+
+def _xlsx() -> list[bytes]:
+    import openpyxl  # type: ignore[import-untyped]
+
+    buffer, book = io.BytesIO(), openpyxl.Workbook()
+    for row in (("id", "prediction", "confidence"), ("a", "cat", 0.5), ("b", "dog", 0.75), ("c", "cat", "61,7 %")):
+        book.active.append(row)
+    book.save(buffer)
+    return [buffer.getvalue()]
 
 
 def _image(kind: str, mode: str = "RGB") -> bytes:
@@ -394,6 +426,9 @@ def targets() -> dict[str, Target]:
         Target("pool_npz", "pool.npz", _pool_npz, _pool),
         Target("pool_csv", "pool.csv", _csv, _pool),
         Target("pool_parquet", "pool.parquet", lambda: [_parquet(**_pool_columns())], _pool),
+        Target("pool_json", "pool.json", _json, _pool),
+        Target("pool_jsonl", "pool.jsonl", _json_lines, _pool),
+        Target("pool_xlsx", "pool.xlsx", _xlsx, _pool),
         Target("inputs_npz", "x.npz", lambda: [_npz(**x), _npz(compressed=False, **x)], _all_items),
         Target("inputs_npy", "x.npy", lambda: [_npy(images), _npy(np.array(["a", "bc"]))], _all_items),
         Target("inputs_csv", "x.csv", lambda: [b'text,label\nhi,0\n"a\nb",1\n', b"a,b,y\n1,2,0\n3,4,1\n"], _all_items),
@@ -422,6 +457,7 @@ def targets() -> dict[str, Target]:
         *(("run_part", "held"), ("run_fit", "numbers"), ("run_quality", "predicted"), ("truth", "correct")),
     )
     within = [_within(named[name], member) for name, member in inner]
+    within += [_within(named["pool_xlsx"], f"xl/{part}", ".xml") for part in ("worksheets/sheet1", "workbook")]
     return named | {target.name: target for target in within}
 
 

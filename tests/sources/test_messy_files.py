@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import shlex
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -628,3 +629,19 @@ def test_what_was_decided_is_what_is_read_again(tmp_path: Path) -> None:
         "probabilities": "cat,dog,horse",
     }
     assert read(tmp_path / "c.csv", columns=pool.origin.settings).digest() == pool.digest()
+
+
+@pytest.mark.parametrize("far", ["XFD1048576", "ABCDE7", "B99999999"])
+def test_a_sheet_with_a_cell_far_out_is_refused_before_it_takes_all_memory(tmp_path: Path, far: str) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["id", "prediction"], ["a", "cat"], ["b", "dog"]):
+        book.active.append(row)
+    book.save(tmp_path / "good.xlsx")
+    with zipfile.ZipFile(tmp_path / "good.xlsx") as good, zipfile.ZipFile(tmp_path / "far.xlsx", "w") as bad:
+        for name in good.namelist():
+            content = good.read(name)
+            bad.writestr(name, content.replace(b'r="B3"', f'r="{far}"'.encode()) if "sheet1" in name else content)
+    assert len(sources.load(tmp_path / "good.xlsx")) == 2
+    with pytest.raises(PoolError, match="far from the others"):
+        sources.load(tmp_path / "far.xlsx")

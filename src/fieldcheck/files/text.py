@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,8 @@ WITHOUT_MARK: dict[tuple[bool, ...], str] = {
 
 
 GZIP = b"\x1f\x8b"
+DAMAGED = (OSError, EOFError, zlib.error)
+"""What reading a file raises whose bytes cannot be had, or cannot be unpacked."""
 
 
 NOT_TEXT = {b"PK\x03\x04": "a spreadsheet or a zip file", b"SQLite f": "a database", b"PAR1": "a Parquet file"}
@@ -109,7 +112,7 @@ def wide(path: Path) -> str | None:
         if start.startswith(WIDE):
             return "utf-32" if start in WIDEST else "utf-16"
         return WITHOUT_MARK.get(tuple(map(bool, start)))
-    except OSError:
+    except DAMAGED:  # whoever reads on says so
         return None
 
 
@@ -143,7 +146,7 @@ def reading_text(path: Path, encoding: str | None, error: type[FieldcheckError])
             if encoding
             else "--encoding latin-1, or whatever it was written with (Excel on Windows: --encoding cp1252)",
         ) from problem
-    except (OSError, EOFError) as problem:
+    except DAMAGED as problem:
         said = getattr(problem, "strerror", "") or "it is not whole"
         raise error(f"{path}: cannot be read ({said})", rule="a text file") from problem
 
