@@ -25,7 +25,7 @@ from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.numerics import betting
 from fieldcheck.numerics.intervals.sequence import log_evidence
-from fieldcheck.numerics.regression.risk import RiskModel, model_of
+from fieldcheck.numerics.regression.risk import Plain, RiskModel, RiskRule, model_of
 from fieldcheck.numerics.sampling.schedule import open_schedule
 
 FloatArray = npt.NDArray[np.float64]
@@ -44,7 +44,7 @@ def believed(frame: Frame, *, signals: bool) -> RiskModel:
         return model
     level = float(model.expected(model.prior()).mean())
     flat = np.array([math.log(level / (1 - level))])
-    return replace(model, features=np.ones((frame.size, 1)), mean=flat, sd=np.array([2.0]), groups=None)
+    return replace(model, rule=RiskRule(Plain()), mean=flat, sd=np.array([2.0]))
 
 
 def bet(
