@@ -145,9 +145,7 @@ class Workshop:
 
     def _wanted(self, pool: Pool) -> tuple[str, ...]:
         return unique(
-            name
-            for one in self.lineup
-            for name in designs.auxiliaries_of(one.design, derived.helpful(derived.names(pool)))
+            name for one in self.lineup for name in designs.auxiliaries_of(one.design, derived.automatic(pool))
         )
 
     def _activations(self, subject: str) -> npt.NDArray[Any] | None:

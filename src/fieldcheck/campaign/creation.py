@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
@@ -105,8 +104,7 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
     if settings.certify is not None:
         _check_alone(replace(asked, auxiliary=None), "certifying draws one at a time, by bets")
         pool.check_budget(settings.most)
-        bets = CertifyingBets(settings.certify, asked.auxiliary or "auto")
-        return AccuracyQuestion(pool, bets, settings), ()
+        return AccuracyQuestion(pool, replace(settings, auxiliary=asked.auxiliary or "auto")), ()
     if not (asked.against or asked.reuse):
         design = campaign_design(
             *(asked.design, asked.auxiliary),
@@ -115,7 +113,8 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
             train=settings.train_share,
         )
         pool.check_budget(settings.most)
-        return AccuracyQuestion(pool, design, settings, asked.activations), ()
+        settled = replace(settings, design=designs.spec(design), auxiliary=designs.auxiliary_of(design))
+        return AccuracyQuestion(pool, settled, asked.activations), ()
     _check_alone(asked)
     if asked.against:
         rivals = tuple(sources.load(one, **asked.reading) for one in asked.against)

@@ -172,8 +172,8 @@ class Settings:
         """The technique."""
         if self.certify is not None:
             return CertifyingBets(self.certify, self.auxiliary)
-        design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
-        return designs.extended(design, self.budgets[:-1])
+        auxiliary = None if self.auxiliary == "none" else self.auxiliary
+        return sampling.build_design(self.design, auxiliary, earlier=self.budgets[:-1])
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""

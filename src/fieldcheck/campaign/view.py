@@ -69,7 +69,6 @@ class CampaignView:
         self._opened_with = self.settings.budgets
         self.pool = self._asked.pool
         self._check_pool()
-        self._development = Development()
         self._tallies, self._failed = PerBlock(Tally.of), PerBlock(self._failures)
 
     def _opened(self, pool: Pool | str | Path | None) -> Question:
@@ -257,6 +256,10 @@ class CampaignView:
         """
         question = self.question
         return question.change(self.evidence(), level=level, by=by) if isinstance(question, ReuseQuestion) else None
+
+    @cached_property
+    def _development(self) -> Development:
+        return Development()
 
     def development(self, *, level: float = 0.95, points: int = 60, state: State | None = None) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
