@@ -328,6 +328,10 @@ def test_one_reader_for_sheets_and_campaigns(run: Run, tea: Path) -> None:
     run("start", tea, "--campaign", "e.db", "--design", "srs", "--budget", 40)
     assert run("import", "e.db", "s.csv").code == 0
     assert run("estimate", "e.db", "--json").json["value"] == 1.0
+    rewrite(Path("s.csv"), [{**rows[0], "label": rows[0]["prediction"] + "x"}, *rows[1:]])
+    for done in (run("estimate", "s.csv"), run("import", "e.db", "s.csv")):
+        assert done.code == 2, done.out
+        assert "is no class" in done.err, done.err
 
 
 def test_a_cleared_cell_takes_the_label_back(run: Run, tea: Path) -> None:
