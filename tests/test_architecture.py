@@ -150,6 +150,30 @@ def test_every_folder_says_what_it_is() -> None:
     assert silent == []
 
 
+RETIRED = re.compile(
+    r"\b(somebody|whoever|nobody|verdicts?|rulings?|ledgers?|journals?|recipes?|workshops?|contests?)\b", re.I
+)
+"""Words that say too little to people, or that another word has taken the place of."""
+
+
+def texts(path: Path) -> Iterator[str]:
+    """What people may read of a file: of a module, its texts without the docstrings."""
+    content = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield content
+        return
+    tree = ast.parse(content)
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in said)
+    yield from (str(node.value) for node in constants if " " in str(node.value))
+
+
+def test_no_retired_word_is_said() -> None:
+    pages = [CONTRACTS.parent / "README.md", *(CONTRACTS.parent / "docs").glob("*.md"), *ROOT.rglob("*.html"), *MODULES]
+    found = [f"{path.name}: {word[0]}" for path in pages for text in texts(path) for word in RETIRED.finditer(text)]
+    assert found == []
+
+
 def test_walks_are_short() -> None:
     """A label, a table and a comparison touch few modules above the ground, and hardly come back to a folder."""
     found = {walk.name: walk for walk in runpy.run_path(str(CONTRACTS.parent / "benchmarks" / "walks.py"))["walks"]()}

@@ -443,7 +443,7 @@ class Campaign:
         def step(state: State) -> Event:
             person = state.person(person_name(name))
             if not state.invited.get(person):
-                having = ", ".join(one for one, digest in state.invited.items() if digest) or "nobody"
+                having = ", ".join(one for one, digest in state.invited.items() if digest) or "none"
                 raise CampaignError(f"'{person}' has no link", rule=f"links that are valid: {having}")
             return self.log.append([self._invited(person, "")])[0]
 

@@ -190,7 +190,7 @@ def items_of(items: Path | None, pool: Pool) -> str:
             return str(beside)
         raise InputsError(
             f"{why}: people would label blind",
-            rule="whoever labels sees the item",
+            rule="people who label see the item",
             hint="--items FOLDER that holds the pictures, or a table with the ids of the pool and a text;"
             f" --items {ELSEWHERE} if people look at the items elsewhere",
         )

@@ -151,7 +151,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
 
 def _answer(estimate: Estimate, decision: Decision | None, progress: Progress) -> Headline:
     plain = answer_of(estimate)
-    unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
+    unsettled = (("items that could not be labelled", progress.skipped), ("items in dispute", progress.disputed))
     lost = tuple((name, words.count(number)) for name, number in unsettled if number)
     chart = _intervals_chart(estimate, None if decision is None else decision.requirement)
     whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
@@ -386,7 +386,7 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
     bounds = Table("nonresponse", "What they may do to the estimate", ("if", "estimate", "from", "to"), _cases(found))
     blocks = (bounds, Table("reasons", "Why", ("reason", "times"), reasons)) if reasons else (bounds,)
     text = (
-        f"{_without_label(found)}. The estimate takes {_them(found.count)} to be like the labelled ones; the other "
+        f"{_without_label(found)}. The estimate takes such items to be like the labelled ones; the other "
         "lines show how far that can be off."
     )
     yield Section("No answer", blocks, text)
@@ -395,15 +395,11 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
 def _without_label(found: Nonresponse) -> str:
     skipped = found.count - found.disputed
     texts = [
-        f"{words.counted(skipped, 'item was', 'items were')} asked for, but nobody could label {_them(skipped)}",
+        f"{words.counted(skipped, 'item was', 'items were')} asked for, but could not be labelled",
         f"on {words.counted(found.disputed, 'item')} people disagree",
     ]
     chosen = [text for text, number in zip(texts, (skipped, found.disputed), strict=True) if number]
     return "; ".join(chosen).capitalize()
-
-
-def _them(number: int) -> str:
-    return "it" if number == 1 else "them"
 
 
 def _cases(found: Nonresponse) -> tuple[tuple[str, ...], ...]:

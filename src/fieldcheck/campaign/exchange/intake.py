@@ -124,7 +124,7 @@ class _Sorting:
                 f"it names '{named}', and --by names '{self.by}'", hint="leave out --by, or correct the line"
             )
         if self.campaign.settings.labels_per_item > 1 and not (named or self.by):
-            raise LabelError("nobody's name is on it", hint="--by NAME, or a column 'annotator'")
+            raise LabelError("it has no name on it", hint="--by NAME, or a column 'annotator'")
         self.names.setdefault(named)
         return named or self.by
 
