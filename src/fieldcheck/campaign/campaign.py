@@ -17,6 +17,7 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.assignment import choice, is_theirs, larger, may_draw
 from fieldcheck.campaign.creation import Asked, asked_first, begin
+from fieldcheck.campaign.item_state import Annotation, ItemState
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
 from fieldcheck.campaign.people import digest_of, new_token, spelt
@@ -24,7 +25,7 @@ from fieldcheck.campaign.places import file_to_be, place_of, pool_file
 from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.campaign.questions import Question
 from fieldcheck.campaign.settings import INTERNAL, Settings
-from fieldcheck.campaign.state import Annotation, ItemState, State
+from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores import open_store
 from fieldcheck.campaign.stores.base import Event, EventKind, Store
 from fieldcheck.campaign.view import CampaignView

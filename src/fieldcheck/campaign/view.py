@@ -16,6 +16,7 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import drawn_event
+from fieldcheck.campaign.item_state import ItemState, PerBlock
 from fieldcheck.campaign.items import Content, content_of, copies
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
@@ -41,7 +42,7 @@ from fieldcheck.campaign.questions import (
 )
 from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
-from fieldcheck.campaign.state import ItemState, PerBlock, State
+from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core import measures, requirement, words
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError

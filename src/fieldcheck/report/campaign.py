@@ -386,8 +386,8 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
     bounds = Table("nonresponse", "What they may do to the estimate", ("if", "estimate", "from", "to"), _cases(found))
     blocks = (bounds, Table("reasons", "Why", ("reason", "times"), reasons)) if reasons else (bounds,)
     text = (
-        f"{_without_label(found)}. The estimate takes such items to be like the labelled ones; the other "
-        "lines show how far that can be off."
+        f"{_without_label(found)}. The estimate takes {'it' if found.count == 1 else 'them'} to be like the labelled "
+        "ones; the other lines show how far that can be off."
     )
     yield Section("No answer", blocks, text)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.base import Fault, LabelLine, harmless
+from fieldcheck.campaign.item_state import Annotation, ItemState
 from fieldcheck.campaign.people import spelt
-from fieldcheck.campaign.state import Annotation, ItemState
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError
 from fieldcheck.core.label import Missing, checked_name
 
