@@ -31,7 +31,6 @@ from fieldcheck.core.types import FloatArray
 CRITERIA = ("RMSE", "RMedSE", "failures", "RMSE-failures", "RMedSE-failures")
 """Failures are failing draws, as in the papers. The last two are trade-offs: the mean of the two ranks."""
 
-
 DRAWS = "Failures: failing draws, as the papers count; an item drawn twice counts twice."
 
 

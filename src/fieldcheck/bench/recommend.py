@@ -29,10 +29,8 @@ from fieldcheck.core.errors import BenchError
 
 Objective = Literal["estimate", "estimate-median", "expose", "balanced", "balanced-median"]
 
-
 CRITERION: dict[str, str] = dict(zip(get_args(Objective), CRITERIA, strict=True))
 """The objectives of the ICSE'24 paper; the trade-offs are its T_RMSE-nf and T_RMedSE-nf."""
-
 
 WORDS: dict[str, str] = {
     "estimate": "the most accurate estimate (RMSE)",
@@ -42,13 +40,10 @@ WORDS: dict[str, str] = {
     "balanced-median": "both (mean of the ranks in RMedSE and in failing draws)",
 }
 
-
 ALPHA = 0.05
-
 
 SHARE = 0.5
 """A technique must have been measured in this share of the cells to be recommended for them."""
-
 
 Candidate = tuple[str, str]
 """Technique and auxiliary variable."""

@@ -22,10 +22,8 @@ from fieldcheck.tomography.surrogates import registry as surrogates
 
 ORDERS = ">=3"
 
-
 BAND = 1.959963984540054
 """Standard deviations on either side of a band of 95 %."""
-
 
 HALF, NESTED = 2, (1, 3, 4)
 """The queries of the paper: low is up to HALF; nested regions go up to these severities, and to all."""

@@ -16,10 +16,8 @@ from fieldcheck.files import schema
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
 
-
 FORMAT = 1
 """Of the record; a newer one is refused."""
-
 
 RECORD: schema.Schema = {
     **dict.fromkeys(("title", "design", "auxiliary", "objective", "task", "loss"), str),

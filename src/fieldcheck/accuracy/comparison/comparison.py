@@ -16,10 +16,8 @@ from fieldcheck.core.versions import versions
 
 BUDGET = 200
 
-
 FIRST = 40
 """Labels before the first look, where every wave is looked at."""
-
 
 FEW = 20
 

@@ -18,10 +18,8 @@ from fieldcheck.numerics.regression import disagreement
 LEAST = 2
 """Labels of a pair below which nothing is said about it."""
 
-
 SAME = 1e-12
 """A difference below this is rounding."""
-
 
 NO_GAIN = disagreement.MeanGain(0.0, 0.0, 0.0, 0.0)
 """Of models that never disagree."""

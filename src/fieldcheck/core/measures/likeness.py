@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 ORDERS = 4
 """N-grams of one word up to so many count."""
 
-
 _TOKEN, _WORD = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w+")
 
 
