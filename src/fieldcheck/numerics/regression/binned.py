@@ -38,7 +38,7 @@ BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Variable:
+class BinnedVariable:
     """A variable of the population in bins.
 
     codes
@@ -60,7 +60,7 @@ class BinnedRisks:
     """
 
     of: risk.RiskModel
-    variables: tuple[Variable, ...]
+    variables: tuple[BinnedVariable, ...]
     groups: npt.NDArray[Any] | None
     size: int
 
@@ -142,7 +142,9 @@ def binned_risks(population: risk.Population) -> BinnedRisks:
     groups = population.predictions
     if population.task == "regression":
         own = {} if groups is None else {"": np.abs(groups - np.median(groups))}
-        columns = [Variable(codes, _scores(codes)[:, None]) for codes in map(_codes, [*others.values(), *own.values()])]
+        columns = [
+            BinnedVariable(codes, _scores(codes)[:, None]) for codes in map(_codes, [*others.values(), *own.values()])
+        ]
         mean, sd = risk.loss_prior(others, population.traits, extreme=groups is not None)
         empty = risk.RiskModel(np.zeros((0, len(mean))), mean, sd, None, "gamma")
         return BinnedRisks(empty, tuple(columns), None, population.size)
@@ -152,7 +154,9 @@ def binned_risks(population: risk.Population) -> BinnedRisks:
     for values in others.values():
         codes = _codes(values)
         score = _scores(codes)
-        columns.append(Variable(codes, (score - np.average(score, weights=_weights(codes, doubt, likely)))[:, None]))
+        columns.append(
+            BinnedVariable(codes, (score - np.average(score, weights=_weights(codes, doubt, likely)))[:, None])
+        )
     mean, sd = risk.failure_prior(others, population.traits, doubted=doubt is not None)
     few = groups is not None and int(groups.max()) < risk.GROUPS
     groups, classes = (groups, int(groups.max()) + 1) if groups is not None and few else (None, None)
@@ -160,7 +164,7 @@ def binned_risks(population: risk.Population) -> BinnedRisks:
     return BinnedRisks(empty, tuple(columns), groups, population.size)
 
 
-def _doubt(suspicion: FloatArray) -> tuple[Variable | None, FloatArray]:
+def _doubt(suspicion: FloatArray) -> tuple[BinnedVariable | None, FloatArray]:
     """The doubt and its square, none where it is the same for all; and how likely failures are in each bin."""
     low, high = DOUBTS
     if len(suspicion) <= BINS:
@@ -178,7 +182,7 @@ def _doubt(suspicion: FloatArray) -> tuple[Variable | None, FloatArray]:
     scaled = values / max(sd, 0.3)
     likely = np.asarray(special.expit(risk.LEVEL[0] + risk.DOUBT[0] * scaled))
     bend = (scaled - np.average(scaled, weights=counts)) ** 2
-    return Variable(codes, np.column_stack([scaled, bend - np.average(bend, weights=likely * counts)])), likely
+    return BinnedVariable(codes, np.column_stack([scaled, bend - np.average(bend, weights=likely * counts)])), likely
 
 
 def _own_bins(values: FloatArray) -> tuple[Codes, FloatArray]:
@@ -205,7 +209,7 @@ def _scores(codes: Codes) -> FloatArray:
     return np.asarray(special.ndtri(np.clip(ranks, 0.5, len(codes) - 0.5) / len(codes)))
 
 
-def _weights(codes: Codes, doubt: Variable | None, likely: FloatArray) -> FloatArray:
+def _weights(codes: Codes, doubt: BinnedVariable | None, likely: FloatArray) -> FloatArray:
     """One per bin: how likely failures are there, summed over its items."""
     if doubt is None:
         return np.bincount(codes, minlength=BINS).astype(np.float64)
