@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from fieldcheck import engines
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json, show_table, tell
 from fieldcheck.core import words
@@ -22,6 +23,7 @@ from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality import map as quality_map
 from fieldcheck.tomography.runs import stopping
+from fieldcheck.tomography.runs.measure import Workers
 from fieldcheck.tomography.setup import space_file
 from fieldcheck.tomography.setup.executor import Executor
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
@@ -58,6 +60,7 @@ def run(
     trust: Annotated[
         bool, typer.Option("--trust", help="Run code that the space file names (pickles, TorchScript, checks).")
     ] = False,
+    engine: options.EngineName = "local",
     as_json: options.AsJson = False,
 ) -> None:
     """Run the tests of a plan, keeping every outcome; killed and resumed, the result is the same.
@@ -68,6 +71,7 @@ def run(
     if threads is not None:
         recipe = replace(recipe, model={**recipe.model, "threads": threads})
     chosen, budget, rule = _plan(recipe), _budget(recipe), _rule(recipe)
+    runs = engines.engine_of(engine)
     subject = of_recipe(recipe, trust=trust)
     for note in subject.notes:
         tell(f"note: {note}")
@@ -86,6 +90,7 @@ def run(
             tell=tell,
             base=_base(recipe),
             look=partial(_look, recipe, subject),
+            workers=None if engine == "local" else Workers(runs, partial(of_recipe, recipe, trust=trust)),
         )
     result.export()
     if recipe.quality:
