@@ -328,7 +328,8 @@ class Outlook:
         items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
         losses = np.zeros(0) if labelled is None else labelled.losses
         believed = model.expected(model.fit(items, losses))
-        part, useless = _part(believed), _useless(model, items, losses)
+        part, likely = _part(believed), model.evidence(items, losses)
+        useless = model.useless(items, losses, likely, before=USELESS)
         blind = round(WORLDS * useless)
         worlds = [
             one.expected(belief, part)
@@ -396,14 +397,6 @@ class Outlook:
         if self.model.family == "bernoulli" and len(self.model.mean) > 1:
             said.append(f"by these labels, the chance that the signals are worth nothing is {self.useless:.0%}")
         return (*said, "budgets count all labels, those that are there included")
-
-
-def _useless(model: risk.RiskModel, items: IntArray, losses: FloatArray) -> float:
-    """Chance that the signals are worth nothing."""
-    if not len(items) or len(model.mean) == 1:
-        return USELESS
-    odds = special.logit(USELESS) + model.blind().evidence(items, losses) - model.evidence(items, losses)
-    return float(special.expit(odds))
 
 
 def _part(expected: FloatArray) -> IntArray:

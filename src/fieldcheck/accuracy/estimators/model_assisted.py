@@ -129,6 +129,7 @@ class Fit:
             failures=float(self.labelled.losses.sum()),
             labels=self.labels,
             population=len(self.chance),
+            useless=self.found.useless,
         )
 
     def spread(self) -> FloatArray:
