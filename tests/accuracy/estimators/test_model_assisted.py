@@ -276,6 +276,18 @@ def test_no_failure_found_is_no_wider_than_a_random_sample(objective: str, budge
     assert found.interval.width <= hypergeometric(0, budget, frame.size, level=0.95)[1]
 
 
+@pytest.mark.parametrize(
+    ("objective", "budget", "shown"), [("expose", 40, False), ("expose", 400, True), ("estimate", 40, True)]
+)
+def test_a_protected_interval_that_says_little_is_not_trusted(objective: str, budget: int, shown: bool) -> None:
+    """Where `expose` left fewer than ten labels' worth for what looks safe; its page and `check` go by it."""
+    found = estimators.estimate(campaign(objective=objective, budget=budget, seed=0))
+    assert found.interval.trusted
+    assert found.beside is not None
+    assert found.beside.trusted is shown
+    assert ("objective=protected" in found.beside.note) is not shown
+
+
 def test_errors_in_another_unit_give_everything_in_that_unit() -> None:
     """The same items are drawn, too; coefficients are rounded to nine digits, hence the tolerance."""
     frame, losses = pool("regression")
