@@ -61,7 +61,9 @@ def start(
     ] = 0.0,
     objective: Annotated[
         str | None,
-        typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
+        typer.Option(
+            help="waves: protected (the default), estimate (smallest error), expose (most failures), balanced."
+        ),
     ] = None,
     not_worse: Annotated[
         float | None,

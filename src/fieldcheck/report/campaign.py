@@ -171,8 +171,8 @@ def _intervals_chart(estimate: Estimate, requirement: Requirement | None) -> Int
 
 
 def _both(estimate: Estimate) -> list[tuple[str, Interval]]:
-    """The interval, and the one beside it where there is one, by their names."""
-    if estimate.beside is None:
+    """The interval, and the one beside it where there is one that says something, by their names."""
+    if estimate.beside is None or not estimate.beside.trusted:
         return [("interval", estimate.interval)]
     return [(_name(one, estimate), one) for one in (estimate.interval, estimate.beside)]
 

@@ -345,7 +345,7 @@ class Outlook:
         losses = np.zeros(0) if labelled is None else labelled.losses
         model, part, items = _standing(frame, items, losses)
         rows = slice(0, len(part))
-        useless = _useless(model, items, losses)
+        useless = model.useless(items, losses, model.evidence(items, losses), before=USELESS)
         blind = round(WORLDS * useless)
         worlds = [
             one.expected(belief, rows)
@@ -421,14 +421,6 @@ class Outlook:
         if self.model.family == "bernoulli" and len(self.model.mean) > 1:
             said.append(f"by these labels, the chance that the signals are worth nothing is {self.useless:.0%}")
         return (*said, "budgets count all labels, those that are there included")
-
-
-def _useless(model: risk.RiskModel, items: IntArray, losses: FloatArray) -> float:
-    """Chance that the signals are worth nothing."""
-    if not len(items) or len(model.mean) == 1:
-        return USELESS
-    odds = special.logit(USELESS) + model.blind().evidence(items, losses) - model.evidence(items, losses)
-    return float(special.expit(odds))
 
 
 def _standing(frame: Frame, items: IntArray, losses: FloatArray) -> tuple[risk.RiskModel, IntArray, IntArray]:

@@ -138,13 +138,16 @@ class Belief:
         One row per risk model; first those of the features, then one per group.
     weights
         One per risk model; they add up to 1.
+    evidence
+        Logarithm of the chance that all risk models together gave the labels, by Laplace's approximation.
     """
 
     coefficients: FloatArray
     weights: FloatArray
+    evidence: float = 0.0
 
     def as_row(self) -> FloatArray:
-        """Both in one array."""
+        """Weights and coefficients in one array."""
         return np.concatenate([self.weights, self.coefficients.ravel()])
 
 
@@ -209,12 +212,25 @@ class RiskModel:
         weights = np.exp(evidence - evidence.max(axis=1, keepdims=True))
         weights = np.round(weights / weights.sum(axis=1, keepdims=True), DIGITS)
         coefficients = np.round(found.coefficients, DIGITS).reshape(len(used), self.models, -1)
-        return [Belief(*both) for both in zip(coefficients, weights, strict=True)]
+        together = special.logsumexp(evidence, axis=1).tolist()
+        return [Belief(*parts) for parts in zip(coefficients, weights, together, strict=True)]
 
     def evidence(self, items: IntArray, losses: FloatArray) -> float:
-        """Logarithm of the chance that this model gave the labels, by Laplace's approximation."""
-        found = self._modes(items, losses, np.ones((1, len(items)), dtype=bool)).evidence
-        return float(special.logsumexp(found + np.log(self.weights)))
+        """Logarithm of the chance that this model gave the labels."""
+        return self.fit(items, losses).evidence
+
+    def useless(self, items: IntArray, losses: FloatArray, evidence: float, *, before: float) -> float:
+        """Chance that the signals are worth nothing, by the labels.
+
+        evidence
+            Of this model, for the same labels.
+        before
+            The chance before any label.
+        """
+        if not len(items) or len(self.mean) == 1:
+            return before
+        odds = special.logit(before) + self.blind().evidence(items, losses) - evidence
+        return float(np.round(special.expit(odds), DIGITS))
 
     def possible(self, items: IntArray, losses: FloatArray, count: int, normal: FloatArray) -> list[Belief]:
         """Beliefs that the labels leave possible: so many draws from the posterior, each of one risk model.
