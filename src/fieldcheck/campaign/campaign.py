@@ -126,6 +126,7 @@ class Campaign:
         train_share: float = 0.0,
         objective: str | None = None,
         certify: float | None = None,
+        half_width: float | None = None,
         not_worse: float | None = None,
         budget: int | None = None,
         seed: int = 0,
@@ -170,6 +171,9 @@ class Campaign:
         certify
             Draw one at a time, with a bet on every label, until it is proven that the accuracy is at least this, or
             that it is below; it may be looked at after every label.
+        half_width
+            Go on until the protected interval reaches no farther than this from its middle (0.02 is two points); the
+            last waves are as small as the forecast allows. ``budget`` is then where to give up.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items
@@ -196,6 +200,7 @@ class Campaign:
             objective="",
             budget=budget,
             certify=certify,
+            half_width=half_width,
             not_worse=_margin(not_worse, against),
             seed=seed,
             task=loaded.task,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment.stopping import HalfWidth
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
@@ -32,18 +33,21 @@ def campaign_design(
     objective: str | None,
     budget: int | None,
     train: float = 0.0,
+    careful: bool = False,
 ) -> designs.Design:
     """The technique of a campaign: with its objective, and open-ended where there is no budget.
 
     train
         Share of the labels to train with: where the technique can, it draws those first.
+    careful
+        It will stop by the protected interval.
     """
     chosen = sampling.build_design(design, auxiliary)
     if objective is not None:
         chosen = _with_objective(chosen, objective)
     if train and hasattr(chosen, "train"):
         chosen = replace(chosen, train=train)  # type: ignore[type-var]
-    return _without_budget(chosen) if budget is None else chosen
+    return _without_budget(chosen, careful=careful) if budget is None or careful else chosen
 
 
 def _with_objective(design: designs.Design, objective: str) -> designs.Design:
@@ -54,14 +58,14 @@ def _with_objective(design: designs.Design, objective: str) -> designs.Design:
     return replace(design, objective=objective)  # type: ignore[type-var]
 
 
-def _without_budget(design: designs.Design) -> designs.Design:
+def _without_budget(design: designs.Design, *, careful: bool) -> designs.Design:
     if not getattr(design, "endless", False):
         raise BudgetError(
-            f"{design.name} without a budget",
+            f"{design.name} {'until a half-width' if careful else 'without a budget'}",
             rule="only waves can go on until it is stopped",
             hint="--budget 200, or --design waves",
         )
-    return designs.open_ended(design, careful=False)
+    return designs.open_ended(design, careful=careful)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +105,14 @@ def asked_first(
 
 
 def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -> tuple[Question, tuple[Other, ...]]:
+    if settings.half_width is not None and (asked.against or asked.reuse or settings.certify is not None):
+        raise CampaignError(
+            "a half-width together with another question",
+            rule="it belongs to a campaign that asks how accurate a model is",
+            hint="fieldcheck start POOL --half-width 0.02",
+        )
+    if settings.half_width is not None:
+        HalfWidth(settings.half_width).check_for(settings.task)
     if settings.certify is not None:
         _check_alone(replace(asked, auxiliary=None), "certifying draws one at a time, by bets")
         pool.check_budget(settings.most)
@@ -111,6 +123,7 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
             objective=asked.objective,
             budget=settings.budget,
             train=settings.train_share,
+            careful=settings.half_width is not None,
         )
         pool.check_budget(settings.most)
         settled = replace(settings, design=designs.spec(design), auxiliary=designs.auxiliary_of(design))

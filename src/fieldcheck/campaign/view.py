@@ -243,7 +243,8 @@ class CampaignView:
             at = replace(settings, budget=budget, earlier=settings.earlier[:number])
             last = number == len(settings.earlier)
             first = evidence if last else evidence.first(budget)
-            labels = len(first.ids) if state.complete or len(first.sample) >= budget else budget
+            done = state.complete or len(first.sample) >= budget or (last and self.enough(state))
+            labels = len(first.ids) if done else budget
             look = requirement.BudgetLook(
                 number, labels, len(first.labels), requirement.look_error(number, level=level)
             )
