@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
@@ -23,6 +23,7 @@ from fieldcheck.web.guard import LOOPBACK, Guard
 from fieldcheck.web.labelling import ElsewhereError, Labelling, OtherPersonError, answers_for
 from fieldcheck.web.refusal import RefusedError, error_answer
 from fieldcheck.web.sign_in import Person, SignIn
+from fieldcheck.web.turns import Turns
 from fieldcheck.web.watch import Watch
 
 Act = Callable[[Any, Person], dict[str, Any]]
@@ -155,10 +156,9 @@ async def _signed_in(request: Request, token: str, sign_in: SignIn) -> Response:
 
 def _add_acts(app: FastAPI, labelling: Labelling) -> None:
     """What people who label send, and so may the lead: one after the other."""
-    # The campaign takes one after the other in any case. In one thread each, those who came first are served first,
-    # nobody who waits for a draw takes a thread from those who label, and the large arrays of draws share one heap.
-    asking, telling = (ThreadPoolExecutor(1, f"fieldcheck-{name}") for name in ("next", "label"))
-    acts: tuple[tuple[str, Executor, type[requests.PageRequest], Act], ...] = (
+    # Nobody who waits for a draw takes a thread from those who label, and the large arrays of draws share one heap.
+    asking, telling = Turns("next"), Turns("label", together=labelling.campaign.log.together)
+    acts: tuple[tuple[str, Turns, type[requests.PageRequest], Act], ...] = (
         ("next", asking, requests.Next, labelling.next),
         ("mine", asking, requests.PageRequest, labelling.mine),
         ("reopen", asking, requests.Reopen, labelling.reopen),
@@ -168,20 +168,19 @@ def _add_acts(app: FastAPI, labelling: Labelling) -> None:
         ("undo", telling, requests.Undo, labelling.undo),
         ("release", telling, requests.Release, labelling.release),
     )
-    for name, queue, shape, act in acts:
-        app.add_route(f"/api/{name}", _in_turn(queue, shape, act), methods=["POST"])
+    for name, turns, shape, act in acts:
+        app.add_route(f"/api/{name}", _in_turn(turns, shape, act), methods=["POST"])
 
 
-def _in_turn(queue: Executor, shape: type[requests.PageRequest], act: Act) -> Callable[[Request], Awaitable[Response]]:
-    """What is sent, checked in shape, and done in a queue; without what FastAPI adds, which takes longer than both."""
+def _in_turn(turns: Turns, shape: type[requests.PageRequest], act: Act) -> Callable[[Request], Awaitable[Response]]:
+    """What is sent, checked in shape, and done in its turn; without what FastAPI adds, which takes longer than both."""
 
     async def answer(request: Request) -> Response:
         try:
             asked = shape.model_validate_json(await request.body())
         except ValidationError as error:
             raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
-        said = await asyncio.get_running_loop().run_in_executor(queue, act, asked, request.scope["person"])
-        return JSONResponse(said)
+        return JSONResponse(await turns.take(partial(act, asked, request.scope["person"])))
 
     return answer
 
