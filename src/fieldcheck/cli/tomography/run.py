@@ -24,16 +24,13 @@ from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality import map as quality_map
 from fieldcheck.tomography.runs import stopping
 from fieldcheck.tomography.runs.measure import Workers
+from fieldcheck.tomography.runs.schedule import BASE
 from fieldcheck.tomography.setup import space_file
 from fieldcheck.tomography.setup.executor import Executor
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 FEATURES = ("auto", "model", "pixels", "letters")
 """Words for the features of a quality score; anything else is a path."""
-
-
-BASE = 400
-"""Unperturbed inputs that are measured first: every drop is measured from them."""
 
 
 FAR = 0.03
