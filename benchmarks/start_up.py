@@ -1,7 +1,7 @@
 """How long the command line takes to start: CPU seconds of whole processes, the best of five.
 
-Byte code is kept between the runs, as it is wherever a package is installed. Reading the pool is measured apart, with all
-that it imports (numpy, pyarrow, and pandas, which pyarrow takes where it is installed).
+Byte code is kept between the runs, as it is wherever a package is installed. Reading the pool is measured apart, with
+all that it imports (numpy, pyarrow, and pandas, which pyarrow takes where it is installed).
 
 python benchmarks/start_up.py
 """

@@ -56,6 +56,7 @@ def bench(
     budget: Annotated[str, typer.Option("--budget", "-n", help="Numbers of labels: 50,200.")] = "50,100,200,400,800",
     repetitions: Annotated[int, typer.Option("--repetitions", "-r", min=1, help="Simulated campaigns per cell.")] = 30,
     seed: options.Seed = 0,
+    truth: options.Truth = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes; results do not depend on it.")] = 1,
     level: options.Level = 0.95,
     loss: options.LossName = "squared",
@@ -107,6 +108,7 @@ def bench(
         loss=options.check_loss(loss),
         threshold=threshold,
         offset_scale=offset_scale,
+        truth=truth,
         activations=_activation_files(activations),
         groups=dict(pair for text in group or () for pair in _group(text)),
     )
