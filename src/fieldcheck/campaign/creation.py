@@ -113,6 +113,8 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         )
     if settings.half_width is not None:
         HalfWidth(settings.half_width).check_for(settings.task)
+    if asked.against or not asked.reuse:
+        _refuse_training(asked)
     if settings.certify is not None:
         _check_alone(replace(asked, auxiliary=None), "certifying draws one at a time, by bets")
         pool.check_budget(settings.most)
@@ -134,7 +136,6 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         others = tuple(Other(place_of(one.origin.file, file), columns=dict(one.origin.settings)) for one in rivals)
         if asked.reuse is None:
             return ComparisonQuestion.of(settings, (pool, *rivals)), others
-        _refuse_training(asked)
         reuse.require_unseen(asked.labels_unseen)
         old = earlier(asked.reuse)
         known = Other(**_where(asked.reuse, file), number=old.number)
@@ -157,9 +158,9 @@ def _where(campaign: str | Path, file: Path | None) -> dict[str, Any]:
 def _refuse_training(asked: Asked) -> None:
     if asked.trained_on:
         raise CampaignError(
-            "items to train with, where none were exported",
-            rule="what was trained on is known from the export of the earlier campaign, and from further files",
-            hint="fieldcheck start POOL --train-share 0.5, label, fieldcheck export CAMPAIGN --for-training FOLDER",
+            "items that it was trained on, without labels that were set apart for that",
+            rule="a version is judged by kept labels of the campaign whose other labels were exported for training",
+            hint="--reuse with such a campaign, started with --train-share 0.5",
         )
 
 

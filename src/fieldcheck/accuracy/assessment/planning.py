@@ -10,6 +10,7 @@ wide, since a model's confidence says little about how often it fails. How often
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -279,7 +280,7 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
         raise FieldcheckError(
             "no plan for a regression without labels",
             rule="nothing can be said about the scale of errors before the first labels",
-            hint="label 50 items (fieldcheck sample) and give the file: --labels FILE",
+            hint=f"{shlex.join(_drawing(pool))}, label them, and plan with --labels to_label.csv",
         )
 
 
@@ -292,6 +293,12 @@ def _looked_at(chosen: Sequence[Design], have: Collection[str]) -> list[str]:
 def _seen(frame: Frame, design: Design) -> Frame:
     """What a design looks at."""
     return frame.only(auxiliaries_of(design, frame.helpful()))
+
+
+def _drawing(pool: Pool) -> list[str]:
+    """How a first random sample is drawn."""
+    options = ("--design", "srs", "--budget", "50", "--out", "to_label.csv")
+    return ["fieldcheck", "sample", pool.origin.file or "POOL", *options]
 
 
 def _usable(chosen: list[Design], have: Sequence[str]) -> tuple[list[Forecastable], list[str]]:

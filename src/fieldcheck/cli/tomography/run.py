@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -270,4 +271,5 @@ def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
     share = summary["model_share_of_cpu"]
     if share is not None and not math.isnan(share):
         say(f"the model took {share:.0%} of the time, perturbing the rest")
-    say(f"next: fieldcheck tomography query {out} 'order <= 2'; fieldcheck tomography worst {out}")
+    place = shlex.quote(str(out))
+    say(f"next: fieldcheck tomography query {place} 'order <= 2'; fieldcheck tomography worst {place}")
