@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.numerics.exact import ExactSum, GatheredRows, scan, summed
+from fieldcheck.numerics.exact import ExactSum, GatheredRows, Range, scan, summed
 from fieldcheck.numerics.regression.believed import SettledWave, inside, missed
 from fieldcheck.numerics.regression.risk import Belief, Population, RiskModel, RiskRule
 
@@ -20,6 +20,10 @@ IntArray = npt.NDArray[np.int64]
 
 
 FOLDS = 5
+
+
+USELESS = 0.5
+"""Chance before any label that signals are worth nothing: as likely as not, for the interval that rests on them."""
 
 
 FEW = 1 << 16
@@ -93,6 +97,10 @@ class Assisted:
         what counts is how much such an item would weigh.
     least
         ``sparsest_rates``, of all items or of as many even parts.
+    lowest
+        The smallest chance.
+    useless
+        Chance that the signals are worth nothing, by the labels.
     fitted
         As ``seen``, by the labels that the prediction was made from.
     foreseen_plain
@@ -108,6 +116,8 @@ class Assisted:
     rate: float
     unseen: float
     least: FloatArray
+    lowest: float
+    useless: float
     fitted: float
     foreseen_plain: float
     audit: tuple[float, ...]
@@ -130,7 +140,7 @@ def assisted(
         crossed[number::FOLDS] = model.expected(one, items[number::FOLDS])
     dispersion = float(((losses - crossed) ** 2).sum() / max(float((crossed**2).sum()), 1e-300))
     look = _Look(model.rule, belief, chances, shift, dispersion, few=size <= FEW)
-    sums, audit, rates = scan(model.population, _look, look)
+    sums, audit, rates, lowest = scan(model.population, _look, look)
     shifted, foreseen, weighted, expected, left, heavy, plain = map(float, sums)
     return Assisted(
         belief,
@@ -140,6 +150,8 @@ def assisted(
         hit_rate(weighted / expected),
         left / heavy if heavy else math.inf,
         sparsest_rates(rates.columns[0]) if isinstance(rates, GatheredRows) else _sparsest(rates, size),
+        lowest.low,
+        model.useless(items, losses, belief.evidence, before=USELESS),
         float(((1 - at) / at**2 * (losses - own) ** 2).sum()) / size**2,
         plain / size**2,
         tuple(map(float, audit)),
@@ -156,7 +168,9 @@ class _Look:
     few: bool
 
 
-def _look(part: Population, look: _Look) -> tuple[tuple[ExactSum, ...], tuple[ExactSum, ...], GatheredRows | IntArray]:
+def _look(
+    part: Population, look: _Look
+) -> tuple[tuple[ExactSum, ...], tuple[ExactSum, ...], GatheredRows | IntArray, Range]:
     """A step: all sums that the estimate and its intervals are made of, and how densely items were drawn."""
     rule = look.rule
     odds, (chance, audit) = rule.odds(look.belief, part), look.chances.look(rule, part)
@@ -172,7 +186,7 @@ def _look(part: Population, look: _Look) -> tuple[tuple[ExactSum, ...], tuple[Ex
         left / rates,  # 0 where an item was drawn for sure
         rule.spread(expected) * inverse,
     )
-    return summed(*columns), audit, GatheredRows((chance,)) if look.few else _classes(rates)
+    return summed(*columns), audit, GatheredRows((chance,)) if look.few else _classes(rates), Range.of(chance)
 
 
 def calibrating_shift(model: RiskModel, expected: FloatArray, losses: FloatArray, weights: FloatArray) -> float:

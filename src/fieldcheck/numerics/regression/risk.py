@@ -11,7 +11,7 @@ its prior weight and by how likely it makes the labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -99,7 +99,7 @@ CONSTANT = 1e-6
 """Confidence whose log odds spread less than this is the same everywhere."""
 
 
-_DIGITS = 9
+DIGITS = 9
 """Coefficients and log odds are rounded: logarithms may differ in the last bit between machines."""
 
 
@@ -264,13 +264,16 @@ class Belief:
         One row per risk model; first those of the features, then one per group.
     weights
         One per risk model; they add up to 1.
+    evidence
+        Logarithm of the chance that all risk models together gave the labels, by Laplace's approximation.
     """
 
     coefficients: FloatArray
     weights: FloatArray
+    evidence: float = 0.0
 
     def as_row(self) -> FloatArray:
-        """Both in one array."""
+        """Weights and coefficients in one array."""
         return np.concatenate([self.weights, self.coefficients.ravel()])
 
 
@@ -292,7 +295,7 @@ class RiskRule:
         codes = part.predictions if self.groups else None
         if self.family == "gamma":
             linear = _linear(belief.coefficients[0], columns, codes, part.size)
-            return np.asarray(np.clip(np.round(linear, _DIGITS), -60, 60))
+            return np.asarray(np.clip(np.round(linear, DIGITS), -60, 60))
         chance, last = np.zeros(part.size), None
         for hidden, row, weight in zip(HIDDEN.tolist(), belief.coefficients, belief.weights.tolist(), strict=True):
             if not weight:
@@ -300,7 +303,7 @@ class RiskRule:
             if last is None or not np.array_equal(row, last[0]):
                 last = (row, special.expit(_linear(row, columns, codes, part.size)))
             chance += weight * (hidden + (1 - hidden) * last[1])
-        return np.asarray(np.round(special.logit(np.clip(chance, 1e-12, 1 - 1e-12)), _DIGITS))
+        return np.asarray(np.round(special.logit(np.clip(chance, 1e-12, 1 - 1e-12)), DIGITS))
 
     def expected(self, belief: Belief, part: Population) -> FloatArray:
         """Expected loss, one per item."""
@@ -335,18 +338,33 @@ class RiskModel:
 
     mean, sd
         Of the prior, one per feature.
+    announced
+        Mean chance to fail by the prior, without hidden failures, where the items are a part of the population; None:
+        to be found out.
     """
 
     population: Population
     rule: RiskRule
     mean: FloatArray
     sd: FloatArray
+    announced: float | None = None
 
     @classmethod
-    def given(cls, features: FloatArray, mean: FloatArray, sd: FloatArray) -> RiskModel:
-        """For failures, with these features: one row per item, the first column 1."""
+    def given(
+        cls,
+        features: FloatArray,
+        mean: FloatArray,
+        sd: FloatArray,
+        *,
+        groups: npt.NDArray[Any] | None = None,
+        classes: int = 0,
+        family: Family = "bernoulli",
+        announced: float | None = None,
+    ) -> RiskModel:
+        """With these features: one row per item, the first column 1; ``groups`` are predicted classes."""
         columns = {str(at): column for at, column in enumerate(features.T[1:])}
-        return cls(Arrays(len(features), columns), RiskRule(AsGiven()), mean, sd)
+        items = Arrays(len(features), columns, groups)
+        return cls(items, RiskRule(AsGiven(), classes, family), mean, sd, announced)
 
     @property
     def family(self) -> Family:
@@ -365,13 +383,17 @@ class RiskModel:
         """Prior weight of each risk model."""
         if self.models == 1:
             return np.ones(1)
-        announced = self.population.memo(("announced", self.rule.recipe, self.mean.tobytes()), self._announced)
+        announced = self._announced
         hidden = HIDDEN_WEIGHT[1:] * min(1.0, HIDDEN_MOST * announced / float(HIDDEN @ HIDDEN_WEIGHT))
-        return np.round(np.concatenate([[1 - hidden.sum()], hidden]), _DIGITS)
+        return np.round(np.concatenate([[1 - hidden.sum()], hidden]), DIGITS)
 
+    @property
     def _announced(self) -> float:
-        """The mean chance to fail of all items, without hidden failures."""
-        return float(scan(self.population, _announced, (self.rule, self.mean))) / self.population.size
+        if self.announced is not None:
+            return self.announced
+        key = ("announced", self.rule.recipe, self.mean.tobytes())
+        total = self.population.memo(key, lambda: scan(self.population, _announced, (self.rule, self.mean)))
+        return float(total) / self.population.size
 
     @property
     def group_count(self) -> int:
@@ -397,14 +419,27 @@ class RiskModel:
         found = self._modes(items, losses, used)
         evidence = found.evidence.reshape(len(used), self.models) + np.log(self.weights)
         weights = np.exp(evidence - evidence.max(axis=1, keepdims=True))
-        weights = np.round(weights / weights.sum(axis=1, keepdims=True), _DIGITS)
-        coefficients = np.round(found.coefficients, _DIGITS).reshape(len(used), self.models, -1)
-        return [Belief(*both) for both in zip(coefficients, weights, strict=True)]
+        weights = np.round(weights / weights.sum(axis=1, keepdims=True), DIGITS)
+        coefficients = np.round(found.coefficients, DIGITS).reshape(len(used), self.models, -1)
+        together = special.logsumexp(evidence, axis=1).tolist()
+        return [Belief(*parts) for parts in zip(coefficients, weights, together, strict=True)]
 
     def evidence(self, items: IntArray, losses: FloatArray) -> float:
-        """Logarithm of the chance that this model gave the labels, by Laplace's approximation."""
-        found = self._modes(items, losses, np.ones((1, len(items)), dtype=bool)).evidence
-        return float(special.logsumexp(found + np.log(self.weights)))
+        """Logarithm of the chance that this model gave the labels."""
+        return self.fit(items, losses).evidence
+
+    def useless(self, items: IntArray, losses: FloatArray, evidence: float, *, before: float) -> float:
+        """Chance that the signals are worth nothing, by the labels.
+
+        evidence
+            Of this model, for the same labels.
+        before
+            The chance before any label.
+        """
+        if not len(items) or len(self.mean) == 1:
+            return before
+        odds = special.logit(before) + self.blind().evidence(items, losses) - evidence
+        return float(np.round(special.expit(odds), DIGITS))
 
     def possible(self, items: IntArray, losses: FloatArray, count: int, normal: FloatArray) -> list[Belief]:
         """Beliefs that the labels leave possible: so many draws from the posterior, each of one risk model.
@@ -446,13 +481,8 @@ class RiskModel:
         """The same without signals: all items fail equally often, about as often as was believed before any label."""
         if self.family == "gamma":
             return replace(self, rule=replace(self.rule, recipe=Plain()), mean=self.mean[:1], sd=self.sd[:1])
-        before = self.population.memo(("before", self.rule.recipe), lambda: self.mean_expected(self.prior()))
-        level = np.atleast_1d(special.logit(before))
-        return replace(self, rule=RiskRule(Plain()), mean=level, sd=np.array([BLIND_SD]))
-
-    def mean_expected(self, belief: Belief) -> float:
-        """The mean of the expected losses of all items."""
-        return float(scan(self.population, _expected_sum, (self.rule, belief))) / self.population.size
+        level = np.atleast_1d(special.logit(float((HIDDEN + (1 - HIDDEN) * self._announced) @ self.weights)))
+        return replace(self, rule=RiskRule(Plain()), mean=level, sd=np.array([BLIND_SD]), announced=None)
 
     def _modes(self, items: IntArray, losses: FloatArray, used: BoolArray) -> Modes:
         likelihood = self._likelihood(np.tile(HIDDEN, len(used)))
@@ -491,7 +521,7 @@ class RiskModel:
         if self.family == "gamma":
             return np.asarray(expected * np.exp(shift))
         odds = special.logit(np.clip(expected, 1e-12, 1 - 1e-12))
-        return np.asarray(special.expit(np.round(odds, _DIGITS) + shift))
+        return np.asarray(special.expit(np.round(odds, DIGITS) + shift))
 
     def prospect(self, belief: Belief) -> Prospect:
         """What a wave that is drawn with this belief goes by, of items in memory."""
@@ -514,10 +544,6 @@ def _announced(part: Population, given: tuple[RiskRule, FloatArray]) -> ExactSum
 
 def _expected(part: Population, given: tuple[RiskRule, Belief]) -> FloatArray:
     return given[0].expected(given[1], part)
-
-
-def _expected_sum(part: Population, given: tuple[RiskRule, Belief]) -> ExactSum:
-    return ExactSum.of(_expected(part, given))
 
 
 def _doubt_sums(part: Population, _: None) -> tuple[ExactSum, ...]:
@@ -545,14 +571,9 @@ def failure_model(population: Population) -> RiskModel:
     others = [name for name in population.auxiliary if name != "confidence"]
     spread, mean = _spread_of_doubt(population) if "confidence" in population.auxiliary else (0.0, 0.0)
     doubtful = spread > CONSTANT
-    priors = [LEVEL] if doubtful else [(float(special.logit(0.1)), 1.5)]
     scale = max(spread, 0.3)
     doubt = (scale, mean / scale, 0.0) if doubtful else None
-    if doubtful:
-        slope = DOUBT[0] - SHARED * sum(population.traits[name].echo for name in others if name in population.traits)
-        priors += [(slope, DOUBT[1]), BEND]
     columns = [SignalColumn(name) for name in others]
-    priors += [population.traits[name].slope if name in population.traits else SLOPE for name in others]
     ranked = [(column, normal_scores(population, column, population.size), 0.0) for column in columns]
     made = Made(doubt, tuple(ranked))
     if doubtful or ranked:
@@ -563,8 +584,29 @@ def failure_model(population: Population) -> RiskModel:
             None if doubt is None else (*doubt[:2], centres[0]),
             tuple((*one[:2], centre) for one, centre in zip(ranked, centres[int(doubtful) :], strict=True)),
         )
-    prior_mean, sd = np.array(priors).T
+    prior_mean, sd = failure_prior(others, population.traits, doubted=doubtful)
     return RiskModel(population, RiskRule(made, _group_count(population)), prior_mean, sd)
+
+
+def failure_prior(
+    others: Collection[str], traits: Mapping[str, Known], *, doubted: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Prior means and standard deviations: of the intercept, of the doubt and its square, and of other variables.
+
+    doubted
+        Whether there is a doubt, which differs between items.
+    """
+    slope = DOUBT[0] - SHARED * sum(traits[name].echo for name in others if name in traits)
+    known = [LEVEL, (slope, DOUBT[1]), BEND] if doubted else [(float(special.logit(0.1)), 1.5)]
+    mean, sd = np.array([*known, *(traits[name].slope if name in traits else SLOPE for name in others)]).T
+    return mean, sd
+
+
+def loss_prior(others: Collection[str], traits: Mapping[str, Known], *, extreme: bool) -> tuple[FloatArray, FloatArray]:
+    """The same for losses without a limit; ``extreme``: by how far the prediction is from the middle, too."""
+    slopes = [traits[name].error_slope if name in traits else 0.0 for name in others]
+    mean = [0.0, *slopes, *([EXTREME] if extreme else [])]
+    return np.array(mean), np.array([10.0] + [SLOPE[1]] * (len(mean) - 1))
 
 
 def _spread_of_doubt(population: Population) -> tuple[float, float]:
@@ -586,15 +628,13 @@ def _predicted(part: Population) -> FloatArray:
 
 def loss_model(population: Population) -> RiskModel:
     """The prior for squared or absolute errors: larger where signals are high, or the prediction is extreme."""
-    names, traits = [name for name in population.auxiliary if name != "confidence"], population.traits
-    columns = list[Column](map(SignalColumn, names))
-    mean = [0.0, *(traits[name].error_slope if name in traits else 0.0 for name in names)]
-    if population.predictions is not None:
+    names = [name for name in population.auxiliary if name != "confidence"]
+    columns, extreme = list[Column](map(SignalColumn, names)), population.predictions is not None
+    if extreme:
         columns.append(Extreme(median(population, _predicted, population.size)))
-        mean.append(EXTREME)
-    sd = [10.0] + [SLOPE[1]] * len(columns)
+    mean, sd = loss_prior(names, population.traits, extreme=extreme)
     made = Made(None, tuple((column, normal_scores(population, column, population.size), 0.0) for column in columns))
-    return RiskModel(population, RiskRule(made, 0, "gamma"), np.array(mean), np.array(sd))
+    return RiskModel(population, RiskRule(made, 0, "gamma"), mean, sd)
 
 
 def risk_model(population: Population) -> RiskModel:

@@ -27,9 +27,7 @@ from fieldcheck.numerics.sampling.pivotal import pick
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 BoolArray = npt.NDArray[np.bool_]
 
