@@ -16,7 +16,7 @@ from fieldcheck import sources
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.assignment import choice, is_theirs, larger, may_draw
-from fieldcheck.campaign.creation import Asked, asked_first, begin
+from fieldcheck.campaign.creation import Asked, asked_first, begin, kept, margin
 from fieldcheck.campaign.item_state import Annotation, ItemState
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
@@ -187,7 +187,7 @@ class Campaign:
         """
         options = dict(pool_options or {})
         file = file_to_be(storage)
-        loaded = sources.load(_kept(pool, file), **options)
+        loaded = sources.load(kept(pool, file), **options)
         pool_place, items_place = (place_of(one, file) for one in (loaded.origin.file, items))
         settings = Settings(
             title=title.strip() or loaded.name,
@@ -196,7 +196,7 @@ class Campaign:
             objective="",
             budget=budget,
             certify=certify,
-            not_worse=_margin(not_worse, against),
+            not_worse=margin(not_worse, against),
             seed=seed,
             task=loaded.task,
             loss=loss,
@@ -567,15 +567,6 @@ class Campaign:
         )
 
 
-def _kept(pool: Any, file: Path | None) -> Any:
-    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
-    if isinstance(pool, Pool | str | Path) or file is None:
-        return pool
-    beside = file.with_suffix(".pool.parquet")
-    sources.save(sources.load(pool, name=file.stem), beside)
-    return beside
-
-
 @contextlib.contextmanager
 def _closed_on_error(store: Store) -> Iterator[None]:
     try:
@@ -583,13 +574,3 @@ def _closed_on_error(store: Store) -> Iterator[None]:
     except BaseException:
         store.close()
         raise
-
-
-def _margin(not_worse: float | None, against: Sequence[object]) -> float | None:
-    if not_worse is None or (against and 0 <= not_worse < 1):
-        return not_worse
-    raise CampaignError(
-        f"not worse by more than {not_worse:g}",
-        rule="a margin of at least 0 and below 1, for a comparison",
-        hint="fieldcheck start NEW.csv --against OLD.csv --not-worse 0.01",
-    )

@@ -173,6 +173,26 @@ def _check_described(descriptions: Collection[str], classes: Sequence[str]) -> N
         )
 
 
+def kept(pool: Any, file: Path | None) -> Any:
+    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
+    if isinstance(pool, Pool | str | Path) or file is None:
+        return pool
+    beside = file.with_suffix(".pool.parquet")
+    sources.save(sources.load(pool, name=file.stem), beside)
+    return beside
+
+
+def margin(not_worse: float | None, against: Sequence[object]) -> float | None:
+    """By how much the first model of a comparison may be worse."""
+    if not_worse is None or (against and 0 <= not_worse < 1):
+        return not_worse
+    raise CampaignError(
+        f"not worse by more than {not_worse:g}",
+        rule="a margin of at least 0 and below 1, for a comparison",
+        hint="fieldcheck start NEW.csv --against OLD.csv --not-worse 0.01",
+    )
+
+
 def all_classes(pools: Sequence[Pool], more: Sequence[str]) -> tuple[str, ...]:
     """Those of the pools, then further ones."""
     if more and pools[0].task == "regression":
