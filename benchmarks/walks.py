@@ -169,7 +169,6 @@ LANES = {
     "campaign": "#4477aa",
     "accuracy": "#ee6677",
     "sources": "#228833",
-    "tomography": "#ccbb44",
     "files": "#66ccee",
 }
 """Colours of folders (Tol's bright scheme, which the colour-blind can tell apart)."""

@@ -150,6 +150,20 @@ def test_every_folder_says_what_it_is() -> None:
     assert silent == []
 
 
+def test_the_page_for_contributors_shows_the_tree_as_it_is() -> None:
+    """Every top-level folder has three lines of its own and a line on the page; the drawing is that of the contract."""
+    folders = sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
+    for folder in folders:
+        assert len((ROOT / folder / "README.md").read_text(encoding="utf-8").splitlines()) == 3, folder
+    docs = CONTRACTS.parent / "docs"
+    page = (docs / "contributing.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^(\w+)/ +\S", page, re.MULTILINE)) == folders
+    drawing = runpy.run_path(str(CONTRACTS.parent / "benchmarks" / "flows_figure.py"))
+    assert (docs / "figures" / "flows.svg").read_text(encoding="utf-8") == drawing["figure"]()
+    steps = [where for _, where in (*drawing["ACCURACY"], *drawing["TOMOGRAPHY"])]
+    assert [where for where in steps if not (ROOT / where).is_dir()] == []
+
+
 RETIRED = re.compile(
     r"\b(somebody|whoever|nobody|verdicts?|rulings?|ledgers?|journals?|recipes?|workshops?|contests?)\b", re.I
 )
@@ -180,6 +194,9 @@ def test_walks_are_short() -> None:
     for name in ("a label: store to estimate", "a table: CSV to first wave", "a comparison: two pools to statement"):
         assert len(found[name].counted) <= 25, found[name].counted
         assert found[name].returns <= 1, found[name].folders
+    cold = found["a campaign: opened, pool read, estimated"]
+    assert cold.returns <= 4, cold.folders  # to read the pool; to check it; to estimate; to say it
+    assert len(cold.counted) <= 42, cold.counted
 
 
 ELSEWHERE = {
