@@ -129,7 +129,7 @@ class Bench:
 
     def _prepare(self, subject: str) -> Field:
         source = self._sources[subject]
-        pool = sources.load(source) if isinstance(source, Path) else source
+        pool = sources.load(source, truth=self.plan.truth) if isinstance(source, Path) else source
         names = [name for name in self._wanted(pool) if _has(pool, name)]
         field = Field.of(
             pool,

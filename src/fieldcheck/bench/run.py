@@ -7,35 +7,35 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fieldcheck import engines
 from fieldcheck.bench.cells import Bench
 from fieldcheck.bench.finished_cells import FinishedCells, key_of
 from fieldcheck.bench.plan import Cell, Contender, Offer, Study, cells
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import unique
 from fieldcheck.bench.signals import FailureCurve
-from fieldcheck.core.errors import BenchError, DesignError
+from fieldcheck.core.errors import DesignError
+from fieldcheck.core.pool.engine import AsDone, Engine
 from fieldcheck.core.versions import versions
 
 Progress = Callable[[int, int, Cell], None]
 """Called after each cell with the number of finished cells, the number of all, and the cell."""
 
 
-def run(plan: Study, *, jobs: int = 1, progress: Progress | None = None, resume: Path | str | None = None) -> Result:
+def run(
+    plan: Study, *, engine: Engine | None = None, progress: Progress | None = None, resume: Path | str | None = None
+) -> Result:
     """Measure every cell of the plan.
 
-    jobs
-        Number of processes. Each loads a subject when its first cell comes up; results do not depend on it.
+    engine
+        Where; by default here. A worker loads a subject when its first cell comes up; results do not depend on it.
     resume
-        A finished: cells found there are taken from it, new ones are added to it as soon as they are finished.
+        Cells found in this file are taken from it, new ones are added to it as soon as they are finished.
     """
-    if jobs < 1:
-        raise BenchError(f"{jobs} jobs", rule="1 or more processes")
     bench = Bench(plan)
     entries = [bench.entry(subject) for subject in plan.sources()]
     lineup, refusals = _able(bench, entries)
     planned, notes = cells(plan, entries, lineup)
-    finished = _collect(bench, planned, jobs=jobs, progress=progress, resume=resume)
+    finished = _collect(bench, planned, engine=engine, progress=progress, resume=resume)
     ordered = tuple(finished[cell] for cell in planned)
     leaks = _leaks(bench, planned)
     warnings = unique(text for texts in leaks.values() for text in texts)
@@ -87,7 +87,7 @@ def _collect(
     bench: Bench,
     planned: Sequence[Cell],
     *,
-    jobs: int,
+    engine: Engine | None,
     progress: Progress | None,
     resume: Path | str | None,
 ) -> dict[Cell, CellResult]:
@@ -96,7 +96,7 @@ def _collect(
     known = {} if kept is None else {cell: kept.find(key) for cell, key in keys.items()}
     finished = {cell: result for cell, result in known.items() if result is not None}
     missing = [cell for cell in planned if cell not in finished]
-    for result in _measure(bench, missing, jobs=jobs):
+    for result in _measure(bench, missing, engine):
         finished[result.cell] = result
         if kept is not None:
             kept.add(keys[result.cell], result)
@@ -105,12 +105,15 @@ def _collect(
     return finished
 
 
-def _measure(bench: Bench, missing: Sequence[Cell], *, jobs: int) -> Iterator[CellResult]:
-    if jobs == 1 or len(missing) < 2:
+def _measure(bench: Bench, missing: Sequence[Cell], engine: Engine | None) -> Iterator[CellResult]:
+    if engine is None or len(missing) < 2:
         yield from map(bench.measure, missing)
         return
-    workers = engines.Processes(min(jobs, len(missing)))
-    yield from (result for _, result in workers.as_done(_measure_there, missing, _There(bench.plan)))
+    there = _There(bench.plan)
+    if isinstance(engine, AsDone):
+        yield from (result for _, result in engine.as_done(_measure_there, missing, there))
+    else:
+        yield from engine.map(_measure_there, missing, there)
 
 
 @dataclass

@@ -102,6 +102,8 @@ class Settings:
         For people who label: how to do it, in Markdown; and, by class, what it means.
     certify
         The accuracy that bets are to certify; None in other campaigns.
+    half_width
+        Until the protected interval reaches no farther than this from its middle; None: by budget, or until you stop.
     not_worse
         A comparison: by how much the first model may be worse.
     question, others
@@ -134,6 +136,7 @@ class Settings:
     instructions: str = ""
     descriptions: Mapping[str, str] = field(default_factory=dict)
     certify: float | None = None
+    half_width: float | None = None
     not_worse: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()

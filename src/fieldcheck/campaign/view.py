@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -109,7 +110,7 @@ class CampaignView:
     def pool_place(self) -> str:
         """The file that the pool was read from; where it was not one, the file that it was at the start, if any."""
         file = self.pool.origin.file
-        return str(Path(file).resolve()) if file else self.settings.pool_file
+        return str(Path(file).resolve()) if file and Path(file).exists() else self.settings.pool_file
 
     @property
     def items_folder(self) -> Path | None:
@@ -243,7 +244,8 @@ class CampaignView:
             at = replace(settings, budget=budget, earlier=settings.earlier[:number])
             last = number == len(settings.earlier)
             first = evidence if last else evidence.first(budget)
-            labels = len(first.ids) if state.complete or len(first.sample) >= budget else budget
+            done = state.complete or len(first.sample) >= budget or (last and self.enough(state))
+            labels = len(first.ids) if done else budget
             look = requirement.BudgetLook(
                 number, labels, len(first.labels), requirement.look_error(number, level=level)
             )
@@ -370,9 +372,7 @@ def shown(found: Estimate | Comparison) -> Estimate | Comparison:
     raise LabelError(
         f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
         rule=f"a number is shown from {FIRST_NUMBER} labels on",
-        hint=f"`fieldcheck extend` with --budget {FIRST_NUMBER}"
-        if short
-        else "label the items in the order of the list",
+        hint=f"extend the budget to {FIRST_NUMBER}" if short else "label the items in the order of the list",
     )
 
 
@@ -391,7 +391,7 @@ def only_estimate(found: Estimate | Comparison) -> Estimate:
     raise CampaignError(
         "a requirement of one model, for a comparison of several",
         rule="a comparison says which one is better",
-        hint=f"--best {found.differences[0].first}",
+        hint=f"--best {shlex.quote(found.differences[0].first)}",
     )
 
 
@@ -403,5 +403,5 @@ def only_comparison(found: Estimate | Comparison, name: str | None) -> Compariso
     raise CampaignError(
         f"--best {name}",
         rule=f"the models of this comparison: {', '.join(names) or 'there is only one'}",
-        hint="fieldcheck start A.csv --against B.csv, for a comparison",
+        hint=f"--best {shlex.quote(names[0])}" if names else "a campaign that compares, started with --against",
     )

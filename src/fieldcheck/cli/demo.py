@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shlex
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -92,8 +93,9 @@ def demo(
         report.write_text(out / "report.html", report.campaign_page(campaign, more=more))
     _say_all(field, found, versus, run, weak)
     say(f"report:        {out / 'report.html'}")
-    say(f"label on:      fieldcheck label {out / 'campaign.db'}")
-    say(f"ask further:   fieldcheck tomography query {out / 'run'} 'noise >= 3 and zoom = 0'")
+    say(f"label on:      {shlex.join(['fieldcheck', 'label', str(out / 'campaign.db')])}")
+    query = ["fieldcheck", "tomography", "query", str(out / "run"), "noise >= 3 and zoom = 0"]
+    say(f"ask further:   {shlex.join(query)}")
 
 
 def _make_folder(out: Path) -> None:

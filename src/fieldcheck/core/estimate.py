@@ -163,7 +163,8 @@ class Estimate:
         rows.append(f"{left}{found._bar()}")
         if found.beside is not None:
             beside = "protected" if found.beside is found.protected else "if the risk model is right"
-            rows.append(f"{left}{beside}: {found._dash(found.beside)}")
+            shown_beside = found._dash(found.beside) if found.beside.trusted else f"none, {found.beside.note}"
+            rows.append(f"{left}{beside}: {shown_beside}")
         return [*rows, *([f"{left}{found.cut}"] if found.cut else [])]
 
     def _dash(self, interval: Interval) -> str:
@@ -205,7 +206,8 @@ class Estimate:
         ]
         if self.beside is not None:
             name = "protected interval" if self.beside is self.protected else "narrower interval"
-            rows.insert(1, (name, f"{self._between(self.beside)}: {self.beside.note}"))
+            bounds = f"{self._between(self.beside)}: " if self.beside.trusted else "none, "
+            rows.insert(1, (name, bounds + self.beside.note))
         if self.audit is not None:
             root = "before the root is taken " if self.metric == "rmse" else ""
             rows.insert(2, ("audit form", f"{self.scale.shown(self.audit)}: {root}{AUDIT}"))

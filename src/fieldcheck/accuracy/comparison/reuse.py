@@ -102,7 +102,7 @@ class History:
             raise SampleError(
                 "no label was kept",
                 rule="a version is judged by labels that it was not trained on",
-                hint="fieldcheck start POOL --train-share 0.5, which keeps half of the labels",
+                hint="a campaign started with --train-share 0.5, which keeps half of the labels",
             )
         gone = np.union1d(self.gone, trained_on).astype(np.int64)
         left = np.setdiff1d(np.arange(len(self.chance)), gone, assume_unique=True).astype(np.int64)

@@ -18,7 +18,7 @@ from fieldcheck.accuracy.comparison.disagreements import ContestedItems, Drawn, 
 from fieldcheck.accuracy.comparison.estimate import Rule, look, standing
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.designs.base import Design
-from fieldcheck.core.errors import BudgetError, DesignError, PoolError
+from fieldcheck.core.errors import BudgetError, DesignError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
@@ -116,13 +116,9 @@ def simulate_comparison(
         more than once, so that a wrong claim has a chance of at most ``1 - level``.
     """
     contested = ContestedItems.of([sources.load(pool) for pool in models])
-    for pool, name in zip(contested.pools, contested.names, strict=True):
+    for pool in contested.pools:
         if not pool.truth_known:
-            raise PoolError(
-                f"the truth of '{name}' is not known",
-                rule="a comparison is simulated where the files hold the truth of every item",
-                hint="--truth COLUMN for the column of labels; or fieldcheck start A.csv --against B.csv",
-            )
+            raise pool.no_truth()
     losses = contested.true_losses()
     most, rule = spend(contested, budget, certify=certify), Rule(level, certify)
     drawn, found = _played(contested, losses, most, seed=seed, rule=rule)

@@ -159,7 +159,7 @@ class ComparisonQuestion:
         raise SampleError(
             "this campaign compares models",
             rule="only items on which they disagree are labelled: that says nothing about the accuracy of one model",
-            hint="fieldcheck start POOL, for the accuracy of one model",
+            hint="a campaign of one model, started without --against",
         )
 
     def if_lost(self, evidence: LabelEvidence, loss: float, *, level: float) -> Estimate | None:
