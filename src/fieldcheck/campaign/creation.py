@@ -11,8 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from fieldcheck import sources
-from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.assessment.stopping import HalfWidth
+from fieldcheck.accuracy.assessment import sampling, stopping
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
@@ -112,7 +111,7 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
             hint="fieldcheck start POOL --half-width 0.02",
         )
     if settings.half_width is not None:
-        HalfWidth(settings.half_width).check_for(settings.task)
+        stopping.HalfWidth(settings.half_width).check_for(settings.task)
     if asked.against or not asked.reuse:
         _refuse_training(asked)
     if settings.certify is not None:

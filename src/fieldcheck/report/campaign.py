@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fieldcheck.accuracy.assessment import slices
 from fieldcheck.accuracy.assessment.development import Point
-from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.accuracy.comparison.changes import Change
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
@@ -18,12 +18,11 @@ from fieldcheck.campaign.exchange import export
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
 from fieldcheck.campaign.settings import Settings
-from fieldcheck.core import measures, words
+from fieldcheck.core import label, measures, words
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
-from fieldcheck.core.label import Outcome, TrueClass
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.requirement import Decision, Requirement
 from fieldcheck.report import comparison
@@ -301,7 +300,9 @@ def _pair(failure: Failure) -> tuple[str, str]:
 
 def _confusions(found: Sequence[Failure]) -> Table | None:
     """What was taken for what; None for numbers, and where nothing is known but that it was wrong."""
-    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and isinstance(one.label, TrueClass))
+    pairs = Counter(
+        _pair(one) for one in found if isinstance(one.prediction, str) and isinstance(one.label, label.TrueClass)
+    )
     if not pairs:
         return None
     rows = tuple((truth, said, number) for (truth, said), number in pairs.most_common(CONFUSIONS))
@@ -329,7 +330,7 @@ def _gallery(campaign: Campaign, found: Sequence[Failure]) -> Gallery:
 
 def _card(campaign: Campaign, failure: Failure, *, room: int) -> Card:
     said = failure.prediction
-    truth = "not what the model said" if failure.label == Outcome(right=False) else str(failure.label)
+    truth = "not what the model said" if failure.label == label.Outcome(right=False) else str(failure.label)
     facts = [("truth", truth), ("model", said)] if isinstance(said, str) else [("truth", truth)]
     if isinstance(said, float):
         facts = [("truth", words.short(float(truth), 4)), ("model", words.short(said, 4))]
@@ -361,10 +362,10 @@ def _parts(campaign: Campaign, by: Sequence[str] | None, *, level: float) -> Ite
         if by is not None:
             raise
         return
-    found = list[Slices]()
+    found = list[slices.Slices]()
     for column in wanted:
         try:
-            found.append(slices(labelled, campaign.pool, column, level=level, loss=campaign.settings.loss))
+            found.append(slices.slices(labelled, campaign.pool, column, level=level, loss=campaign.settings.loss))
         except SampleError:
             if by is not None:
                 raise

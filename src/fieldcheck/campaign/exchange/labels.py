@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fieldcheck.accuracy.assessment.slices import item_fit
+from fieldcheck.accuracy.assessment import slices
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.export import blank, shown
 from fieldcheck.campaign.exchange.formats import as_csv
@@ -69,7 +69,7 @@ def _weights(campaign: Campaign) -> dict[int, float]:
     """By position in the pool; none where the design does not say with which chance an item is drawn."""
     try:
         labelled, _ = campaign.view.labelled()
-        chance = item_fit(labelled).chance
+        chance = slices.item_fit(labelled).chance
     except FieldcheckError:
         return {}
     return {int(at): float(1 / chance[at]) for at in labelled.sample.items}
