@@ -6,6 +6,7 @@ import ast
 import os
 import re
 import runpy
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -101,6 +102,19 @@ def test_flows_have_no_loose_modules() -> None:
         "__init__.py",
         "__init__.py",
     ]
+
+
+def test_functions_are_short() -> None:
+    """Half of them have four lines or fewer, docstring aside."""
+    functions = (
+        node
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    bodies = (node.body[1:] if ast.get_docstring(node) else node.body for node in functions)
+    lines = [(body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0 for body in bodies]
+    assert statistics.median(lines) <= 4
 
 
 def test_no_public_class_is_defined_twice() -> None:
