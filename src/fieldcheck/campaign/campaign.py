@@ -344,7 +344,7 @@ class Campaign:
             text,
             task=self.settings.task,
             classes=self.state.classes if known else (),
-            prediction=None if several else self.view.prediction_of(item.position),
+            prediction=None if several else self.pool.prediction_at(item.position),
             item=item.id,
         )
         if several:

@@ -24,7 +24,7 @@ from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.requirement import Decision, Requirement
 from fieldcheck.report import comparison
 from fieldcheck.report.blocks import Commands, Headline, Section
-from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
+from fieldcheck.report.estimate import answer_of, facts_of, warnings_of
 from fieldcheck.report.failures import failures
 from fieldcheck.report.page import page
 
@@ -187,7 +187,7 @@ def _where_it_stands(progress: Progress, decision: Decision | None) -> str:
 
 def _promises(estimate: Estimate) -> Section:
     rows = tuple(
-        (name, *(_unbroken(written(estimate, bound)) for bound in (one.low, one.high)), _assumption(one))
+        (name, *(_unbroken(estimate.scale.shown(bound)) for bound in (one.low, one.high)), _assumption(one))
         for name, one in _both(estimate)
     )
     share = f"{100 * estimate.interval.level:g} %"
@@ -308,7 +308,7 @@ def _cases(found: Nonresponse) -> tuple[tuple[str, ...], ...]:
         "the model is wrong on all of them": found.if_wrong,
     }
     return tuple(
-        (case, *(_unbroken(written(one, value)) for value in (one.value, one.interval.low, one.interval.high)))
+        (case, *(_unbroken(one.scale.shown(value)) for value in (one.value, one.interval.low, one.interval.high)))
         for case, one in cases.items()
         if one is not None
     )

@@ -38,7 +38,7 @@ def shown(campaign: Campaign, items: Sequence[str], *, predictions: bool = False
 
 def _shown(campaign: Campaign, item: str, *, predictions: bool) -> ToLabel:
     content = content_at(campaign, item)
-    said = campaign.view.prediction_of(_position(campaign, item)) if predictions else None
+    said = campaign.pool.prediction_at(_position(campaign, item)) if predictions else None
     return ToLabel(item, content, relative(campaign, content), said)
 
 

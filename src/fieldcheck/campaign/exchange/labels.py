@@ -59,7 +59,7 @@ def records(campaign: Campaign, only: Sequence[str] | None = None) -> list[Label
     found = []
     for item, one in zip(chosen, shown(campaign, [item.id for item in chosen]), strict=True):
         first = next((said for said in item.labels if said.label == item.label), item.labels[0])
-        said = campaign.view.prediction_of(item.position)
+        said = campaign.pool.prediction_at(item.position)
         told = (first.by, first.at, times.get(first.number), weights.get(item.position))
         found.append(LabelRecord(item.id, str(item.label), said, one.cells(), *told))
     return found
