@@ -19,22 +19,17 @@ from fieldcheck.core.errors import CampaignError, LabelError, StaleError, StoreE
 
 T = TypeVar("T")
 
-
 ATTEMPTS = 600
 """How often others may come first before a change is given up; 40 in a row happen among four busy programs."""
-
 
 LONG = 5_000
 """Events after which the state is kept again: reading them takes about .1 s, and keeping a state no more."""
 
-
 LONGEST_PAUSE = 0.1
 """Seconds between two attempts, at most."""
 
-
 ABOUT_ITEMS = ("labelled", "skipped", "flagged", "settled")
 """Events by which people say something about an item."""
-
 
 SAID = ("label", "reason", "note")
 """What an event says; the rest of its data follows from the moment."""
