@@ -225,6 +225,19 @@ def test_weights_of_the_three_models_by_quadrature() -> None:
     np.testing.assert_allclose(model.fit(items, losses).weights, exact / exact.sum(), rtol=0.1)
 
 
+def test_labels_tell_whether_signals_are_worth_anything() -> None:
+    """By Bayes from the two evidences; before any label it is what it was."""
+    model, items = failure_model(suspicion(), signals(), None, SIZE, TRAITS), np.arange(0, SIZE, 2)
+    by_risk = failures_of(model, 0)[items]
+    mixed = by_risk[np.argsort(uniforms(stream(0, "mixed"), len(items)), kind="stable")]
+    assert model.useless(items[:0], by_risk[:0], 0.0, before=0.3) == 0.3
+    sound, useless = (model.useless(items, one, model.evidence(items, one), before=0.5) for one in (by_risk, mixed))
+    assert sound < 1e-3
+    assert useless > 0.9
+    odds = np.exp(model.blind().evidence(items, mixed) - model.evidence(items, mixed)) / 4
+    assert model.useless(items, mixed, model.evidence(items, mixed), before=0.2) == pytest.approx(odds / (1 + odds))
+
+
 def test_folds_are_fitted_as_if_alone() -> None:
     model = failure_model(suspicion(), signals(), np.arange(SIZE) % 4, SIZE, TRAITS)
     items = permutation(stream(2, "items"), SIZE)[:60]

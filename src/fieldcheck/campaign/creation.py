@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from fieldcheck import sources
 from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.accuracy.assessment.stopping import HalfWidth
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs import base as designs
@@ -114,11 +113,12 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         )
     if settings.half_width is not None:
         HalfWidth(settings.half_width).check_for(settings.task)
+    if asked.against or not asked.reuse:
+        _refuse_training(asked)
     if settings.certify is not None:
         _check_alone(replace(asked, auxiliary=None), "certifying draws one at a time, by bets")
         pool.check_budget(settings.most)
-        bets = CertifyingBets(settings.certify, asked.auxiliary or "auto")
-        return AccuracyQuestion(pool, bets, settings), ()
+        return AccuracyQuestion(pool, replace(settings, auxiliary=asked.auxiliary or "auto")), ()
     if not (asked.against or asked.reuse):
         design = campaign_design(
             *(asked.design, asked.auxiliary),
@@ -128,14 +128,14 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
             careful=settings.half_width is not None,
         )
         pool.check_budget(settings.most)
-        return AccuracyQuestion(pool, design, settings, asked.activations), ()
+        settled = replace(settings, design=designs.spec(design), auxiliary=designs.auxiliary_of(design))
+        return AccuracyQuestion(pool, settled, asked.activations), ()
     _check_alone(asked)
     if asked.against:
         rivals = tuple(sources.load(one, **asked.reading) for one in asked.against)
         others = tuple(Other(place_of(one.origin.file, file), columns=dict(one.origin.settings)) for one in rivals)
         if asked.reuse is None:
             return ComparisonQuestion.of(settings, (pool, *rivals)), others
-        _refuse_training(asked)
         reuse.require_unseen(asked.labels_unseen)
         old = earlier(asked.reuse)
         known = Other(**_where(asked.reuse, file), number=old.number)
@@ -158,9 +158,9 @@ def _where(campaign: str | Path, file: Path | None) -> dict[str, Any]:
 def _refuse_training(asked: Asked) -> None:
     if asked.trained_on:
         raise CampaignError(
-            "items to train with, where none were exported",
-            rule="what was trained on is known from the export of the earlier campaign, and from further files",
-            hint="fieldcheck start POOL --train-share 0.5, label, fieldcheck export CAMPAIGN --for-training FOLDER",
+            "items that it was trained on, without labels that were set apart for that",
+            rule="a version is judged by kept labels of the campaign whose other labels were exported for training",
+            hint="--reuse with such a campaign, started with --train-share 0.5",
         )
 
 

@@ -16,10 +16,8 @@ from fieldcheck.files import schema
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
 
-
 FORMAT = 1
 """Of the record; a newer one is refused."""
-
 
 RECORD: schema.Schema = {
     **dict.fromkeys(("title", "design", "auxiliary", "objective", "task", "loss"), str),
@@ -175,8 +173,8 @@ class Settings:
         """The technique."""
         if self.certify is not None:
             return CertifyingBets(self.certify, self.auxiliary)
-        design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
-        return designs.extended(design, self.budgets[:-1])
+        auxiliary = None if self.auxiliary == "none" else self.auxiliary
+        return sampling.build_design(self.design, auxiliary, earlier=self.budgets[:-1])
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""

@@ -61,7 +61,9 @@ def start(
     ] = 0.0,
     objective: Annotated[
         str | None,
-        typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
+        typer.Option(
+            help="waves: protected (the default), estimate (smallest error), expose (most failures), balanced."
+        ),
     ] = None,
     not_worse: Annotated[
         float | None,
@@ -195,7 +197,7 @@ def items_of(items: Path | None, pool: Pool) -> str:
             return str(beside)
         raise InputsError(
             f"{why}: people would label blind",
-            rule="whoever labels sees the item",
+            rule="people who label see the item",
             hint="--items FOLDER that holds the pictures, or a table with the ids of the pool and a text;"
             f" --items {ELSEWHERE} if people look at the items elsewhere",
         )

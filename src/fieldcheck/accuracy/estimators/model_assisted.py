@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.core import words
 from fieldcheck.core.draws import Draws, PooledDraws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Basis, Interval
@@ -22,6 +23,10 @@ from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
 
 PROTECTED, TRUSTING = "protected", "if the risk model is right"
 """Names of the two intervals."""
+
+
+FEW = 10
+"""Where items look safest, labels must be worth so many of a random sample before they protect from anything."""
 
 
 class ModelAssisted:
@@ -129,6 +134,7 @@ class Fit:
             failures=float(self.labelled.losses.sum()),
             labels=self.labels,
             population=len(self.chance),
+            useless=self.found.useless,
         )
 
     def spread(self) -> FloatArray:
@@ -157,7 +163,15 @@ class Fit:
         """The interval that is made to hold where confident items fail, too."""
         note = "also held in tests where items that look safe fail"
         bounds = protected.protected_loss if self.labelled.task == "regression" else protected.protected
-        return self._interval(bounds(self.evidence, level=level), level, PROTECTED, note=note, basis="protected")
+        found = self._interval(bounds(self.evidence, level=level), level, PROTECTED, note=note, basis="protected")
+        draws, worth = self.labelled.sample.draws, float(self.chance.min()) * len(self.chance)
+        exposing = isinstance(draws, WaveDraws) and draws.objective == "expose" and self.model.family == "bernoulli"
+        if not exposing or min(worth, self.labels) >= FEW or self.labels == len(self.chance):
+            return found
+        why = (
+            f"where items look safest, these labels are worth {words.counted(round(worth), 'label')} of a random sample"
+        )
+        return replace(found, trusted=False, note=f"{why}; objective=protected is made for it")
 
     def _interval(self, bounds: tuple[float, float], level: float, method: str, *, note: str, basis: Basis) -> Interval:
         if self.labels == len(self.chance):

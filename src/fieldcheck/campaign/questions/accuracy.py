@@ -45,14 +45,13 @@ class AccuracyQuestion:
     notes: ClassVar[tuple[str, ...]] = ()
 
     pool: Pool
-    design: Design
     settings: Settings
     activations: npt.NDArray[Any] | None = None
 
-    @classmethod
-    def of(cls, settings: Settings, pool: Pool) -> AccuracyQuestion:
-        """The question of a campaign that was started."""
-        return cls(pool, settings.build(), settings)
+    @cached_property
+    def design(self) -> Design:
+        """The technique."""
+        return self.settings.build()
 
     @property
     def until(self) -> str:
@@ -71,7 +70,8 @@ class AccuracyQuestion:
 
     def extended(self, settings: Settings) -> AccuracyQuestion:
         self.pool.check_budget(settings.most)
-        return replace(self, design=settings.build(), settings=settings)
+        settings.build()  # refuses designs that are laid out for one budget
+        return replace(self, settings=settings)
 
     def digest(self) -> str:
         """Of items, predictions and the auxiliary variables that the design looks at."""
@@ -176,7 +176,6 @@ class AccuracyQuestion:
         positions = evidence.sample.to_label().tolist()
         return PartlyLabelled(
             sample=evidence.sample,
-            frame=self._frame if self.design.needs == "auxiliary" else None,
             design=self.design,
             budget=settings.most,
             seed=settings.seed,
@@ -187,4 +186,5 @@ class AccuracyQuestion:
             predictions=None if self.pool.predictions is None else self.pool.predictions_at(positions),
             labels=evidence.labels,
             in_work=evidence.in_work,
+            frame=self._frame if self.design.needs == "auxiliary" else None,
         )

@@ -19,6 +19,10 @@ IntArray = npt.NDArray[np.int64]
 FOLDS = 5
 
 
+USELESS = 0.5
+"""Chance before any label that signals are worth nothing: as likely as not, for the interval that rests on them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Assisted:
     """The mean of the predicted losses, whose level is put right by what the labels say.
@@ -36,6 +40,8 @@ class Assisted:
     unseen
         The same where losses are expected that no label showed: its inverse is the mean of the inverse rates, since
         what counts is how much such an item would weigh.
+    useless
+        Chance that the signals are worth nothing, by the labels.
     """
 
     expected: FloatArray
@@ -44,6 +50,7 @@ class Assisted:
     foreseen: float
     rate: float
     unseen: float
+    useless: float
 
 
 def assisted(model: RiskModel, items: IntArray, losses: FloatArray, *, chance: FloatArray) -> Assisted:
@@ -71,6 +78,7 @@ def assisted(model: RiskModel, items: IntArray, losses: FloatArray, *, chance: F
         float((spread * (1 / chance - 1)).sum()) / size**2,
         hit_rate(float(np.average(chance, weights=expected))),
         unseen_rate(expected, chance),
+        model.useless(items, losses, belief.evidence, before=USELESS),
     )
 
 

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 FIRST_LEAST, FIRST_MOST, FIRST_SHARE = 20, 60, 0.2
 
-
 GROWTH = 1.5
 
-
 OPEN_GROWTH = 0.25
-
 
 OPEN_FIRST = 40
 """Labels before the first look of a campaign that may stop after any wave."""
