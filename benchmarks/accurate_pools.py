@@ -58,6 +58,15 @@ def shifted_digits() -> Arrays:
     return x, y, field, truth
 
 
+def faint_digits() -> Arrays:
+    """Half of the pool in faint ink, with noise."""
+    x, y, field, truth = digits(10_000)()
+    faint = torch.rand(len(field), generator=torch.Generator().manual_seed(1)) < 0.5
+    noise = torch.randn(field.shape, generator=torch.Generator().manual_seed(2))
+    field[faint] = (0.75 * field + 0.1 * noise)[faint].clamp(0, 1)
+    return x, y, field, truth
+
+
 def one_digit() -> Arrays:
     """Two classes: a digit, or any other."""
     x, y, field, truth = digits(30_000)()
@@ -142,6 +151,8 @@ TESTED = {
     "even_digits": Recipe(even_digits, convolutional(1, 2, 28, 8), 4, smoothing=0.1),
     "limits": Recipe(limits, convolutional(3, 2, 32, 12), 4, mixup=0.3),
     "signs_mixup": Recipe(signs, convolutional(3, 43, 32, 24), 6, mixup=0.3),
+    "digits_few": Recipe(digits(2_500), dense, 25, smoothing=0.05),
+    "digits_faint": Recipe(faint_digits, dense, 10),
 }
 """Those that nothing was chosen on."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -16,6 +17,9 @@ import pytest
 import fieldcheck
 from fieldcheck import models, tomography
 from fieldcheck.accuracy import auxiliary, designs, estimators
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.log import EventLog
+from fieldcheck.campaign.view import CampaignView
 from fieldcheck.tomography import perturbations, surrogates
 from fieldcheck.tomography.quality import scores
 
@@ -109,11 +113,65 @@ def test_no_public_class_is_defined_twice() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
+def test_a_campaign_has_its_log_and_its_view_and_is_neither() -> None:
+    assert Campaign.__bases__ == (object,)
+    assert CampaignView.__bases__ == EventLog.__bases__ == (object,)
+
+
+def written(node: ast.Call) -> bool:
+    """Whether a call makes a file: ``path.write_text(text)``, ``open(path, "w")``, ``os.replace(old, new)``."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    texts = [one.value for one in (*node.args, *(given.value for given in node.keywords)) if type(one) is ast.Constant]
+    return (
+        (name in ("write_text", "write_bytes") and len(node.args) == 1)
+        or (name == "open" and any(re.fullmatch(r"[wxa]b?\+?", str(text)) for text in texts))
+        or ast.unparse(node.func) in ("os.replace", "os.rename", "shutil.move")
+    )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_are_written_in_one_place(path: Path) -> None:
+    """``files`` writes whole or not at all; others write only into the place that it gives them."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    given = {
+        inside
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With) and any("whole_file(" in ast.unparse(one) for one in node.items)
+        for inside in ast.walk(node)
+    }
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node not in given and written(node)]
+    assert path.relative_to(ROOT).parts[0] in ("files", "testing") or [ast.unparse(one) for one in calls] == []
+
+
 def test_every_folder_says_what_it_is() -> None:
     silent = [
         path for path in MODULES if path.name == "__init__.py" and not ast.get_docstring(ast.parse(path.read_text()))
     ]
     assert silent == []
+
+
+RETIRED = re.compile(
+    r"\b(somebody|whoever|nobody|verdicts?|rulings?|ledgers?|journals?|recipes?|workshops?|contests?)\b", re.I
+)
+"""Words that say too little to people, or that another word has taken the place of."""
+
+
+def texts(path: Path) -> Iterator[str]:
+    """What people may read of a file: of a module, its texts without the docstrings."""
+    content = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield content
+        return
+    tree = ast.parse(content)
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in said)
+    yield from (str(node.value) for node in constants if " " in str(node.value))
+
+
+def test_no_retired_word_is_said() -> None:
+    pages = [CONTRACTS.parent / "README.md", *(CONTRACTS.parent / "docs").glob("*.md"), *ROOT.rglob("*.html"), *MODULES]
+    found = [f"{path.name}: {word[0]}" for path in pages for text in texts(path) for word in RETIRED.finditer(text)]
+    assert found == []
 
 
 def test_walks_are_short() -> None:

@@ -102,7 +102,7 @@ def test_everything_that_belongs_to_a_campaign_is_there(campaign: Campaign) -> N
         "How it developed",
         "Where it fails",
         "Accuracy by site",
-        f"{skipped} items were asked for, but nobody could label them",
+        f"{skipped} items were asked for, but could not be labelled",
         "too dark",
         "the model is wrong on all of them",
         "fieldcheck start",

@@ -18,14 +18,11 @@ from fieldcheck.core.words import counted
 SPOKEN = {"1-mse": "rmse", "1-mae": "mae"}
 """Scales of the papers, and what people speak of."""
 
-
 UNREAD = 0.0005
 """An estimate that leaves [0, 1] by less than can be read is not worth a word."""
 
-
 BAR = 40
 """Letters of the bar of an interval."""
-
 
 AUDIT = "exactly unbiased if the number of labels was fixed beforehand and none was skipped; slightly less precise"
 """When labels decide where to stop, or which of them are missing, nothing is exactly unbiased."""

@@ -18,9 +18,7 @@ from fieldcheck.core.types import FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 
-
 _STEP = 0x9E3779B97F4A7C15
-
 
 _LANE = 2**40
 """Numbers in a lane: more than any item needs."""

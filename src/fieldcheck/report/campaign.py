@@ -17,6 +17,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import export
 from fieldcheck.campaign.items import Content
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
+from fieldcheck.campaign.settings import Settings
 from fieldcheck.core import measures, words
 from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
@@ -151,7 +152,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
 
 def _answer(estimate: Estimate, decision: Decision | None, progress: Progress) -> Headline:
     plain = answer_of(estimate)
-    unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
+    unsettled = (("items that could not be labelled", progress.skipped), ("items in dispute", progress.disputed))
     lost = tuple((name, words.count(number)) for name, number in unsettled if number)
     chart = _intervals_chart(estimate, None if decision is None else decision.requirement)
     whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
@@ -386,8 +387,8 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
     bounds = Table("nonresponse", "What they may do to the estimate", ("if", "estimate", "from", "to"), _cases(found))
     blocks = (bounds, Table("reasons", "Why", ("reason", "times"), reasons)) if reasons else (bounds,)
     text = (
-        f"{_without_label(found)}. The estimate takes {_them(found.count)} to be like the labelled ones; the other "
-        "lines show how far that can be off."
+        f"{_without_label(found)}. The estimate takes {'it' if found.count == 1 else 'them'} to be like the labelled "
+        "ones; the other lines show how far that can be off."
     )
     yield Section("No answer", blocks, text)
 
@@ -395,15 +396,11 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
 def _without_label(found: Nonresponse) -> str:
     skipped = found.count - found.disputed
     texts = [
-        f"{words.counted(skipped, 'item was', 'items were')} asked for, but nobody could label {_them(skipped)}",
+        f"{words.counted(skipped, 'item was', 'items were')} asked for, but could not be labelled",
         f"on {words.counted(found.disputed, 'item')} people disagree",
     ]
     chosen = [text for text, number in zip(texts, (skipped, found.disputed), strict=True) if number]
     return "; ".join(chosen).capitalize()
-
-
-def _them(number: int) -> str:
-    return "it" if number == 1 else "them"
 
 
 def _cases(found: Nonresponse) -> tuple[tuple[str, ...], ...]:
@@ -457,12 +454,22 @@ def start_command(campaign: Campaign) -> str:
     """The command that starts such a campaign again."""
     settings = campaign.settings
     command = ["fieldcheck", "start", campaign.view.pool_place or "POOL", "--campaign", "again.db"]
-    command += _given("--design", settings.design)
-    command += _given("--auxiliary", settings.auxiliary if settings.auxiliary not in ("none", "auto") else None)
-    command += _given("--budget", settings.budget) + _given("--seed", settings.seed)
+    command += _drawn_by(settings) + _given("--budget", settings.budget) + _given("--seed", settings.seed)
+    command += _given("--train-share", settings.train_share or None)
     command += _given("--items", campaign.view.items_folder or settings.items)
     command += _given("--labels-per-item", settings.labels_per_item if settings.labels_per_item > 1 else None)
     return shlex.join([*command, *_reading(settings.pool_options)])
+
+
+def _drawn_by(settings: Settings) -> list[str]:
+    """The technique, or the question that has its own."""
+    if settings.certify is not None:
+        return ["--certify", str(settings.certify)]
+    if old := next((one for one in settings.others if one.campaign), None):
+        unseen = [] if old.trained else ["--labels-unseen"]
+        return ["--reuse", old.place.recorded or "CAMPAIGN", *unseen]
+    named = settings.auxiliary if settings.auxiliary not in ("none", "auto") else None
+    return _given("--design", settings.design) + _given("--auxiliary", named)
 
 
 def _given(option: str, value: object) -> list[str]:

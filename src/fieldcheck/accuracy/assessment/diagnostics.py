@@ -15,9 +15,7 @@ from fieldcheck.numerics.regression import signals
 
 LEAK_AUC = 0.998
 
-
 LEAK_EXPLAINED = 0.95
-
 
 ENOUGH = 20
 

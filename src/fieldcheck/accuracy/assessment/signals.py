@@ -20,13 +20,10 @@ from fieldcheck.numerics.regression import risk
 RISKIEST = 200
 """Items that a labelling campaign could look at first."""
 
-
 GROUPS = 20
 """Groups of equal size, from safe to risky: the points of a curve, and the strata of a regression."""
 
-
 TOGETHER = "together"
-
 
 DERIVED = frozenset({Combined.name, *(name for name, variable in registry.items() if variable.from_probabilities)})
 """Variables that say nothing that others do not say already."""

@@ -89,24 +89,35 @@ class Waves:
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
         model = risk.model_of(frame)
-        planned = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
-        asked = (self, budget, seed)
+        planned = self._planned(budget)
         # What was drawn last is gone on from: at a million items, drawing all waves anew takes seconds for the tenth.
         last: dict[str, tuple[object, _SoFar]] = frame.memo("waves drawn last", dict)
-        before, so_far = last.get("", (None, None))
-        if before != asked or so_far is None or not so_far.still(losses):
-            so_far = _SoFar.nothing(frame.size)
-        for number, (count, known_budget) in list(enumerate(planned))[len(so_far.waves) :]:
+        before, so_far = last.get("", (None, _SoFar.nothing(frame.size)))
+        done = len(so_far.waves)
+        if before != self._asked(planned[:done], seed) or not so_far.still(losses):
+            so_far, done = _SoFar.nothing(frame.size), 0
+        for number, (count, total) in list(enumerate(planned))[done:]:
             known = _known(so_far.items, losses)
             if known is None:
                 break
-            total = known_budget if self.first is None else 2 * (len(so_far.items) + count)
             so_far = self._next(so_far, model, known, count, total, frame.task, (seed, number))
-        last[""] = (asked, so_far)
+        last[""] = (self._asked(planned[: len(so_far.waves)], seed), so_far)
         sample = self._sample(
             frame, so_far.waves, so_far.beliefs, so_far.floors, complete=len(so_far.waves) == len(planned)
         )
         return replace(sample, train=np.concatenate(so_far.train)) if self.train else sample
+
+    def _planned(self, budget: int) -> list[tuple[int, int]]:
+        """Of each wave: its size, and the labels that it is laid out for."""
+        staged = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
+        if self.first is None:
+            return staged
+        sizes = [size for size, _ in staged]
+        return [(size, 2 * end) for size, end in zip(sizes, np.cumsum(sizes).tolist(), strict=True)]
+
+    def _asked(self, planned: Sequence[tuple[int, int]], seed: int) -> object:
+        """All that these waves depend on beside the labels."""
+        return replace(self, earlier=()), tuple(planned), seed
 
     def _next(
         self,

@@ -17,7 +17,6 @@ from fieldcheck.core.errors import FieldcheckError
 FIELDS = ("annotator", "created_at", "lead_time", "sample_weight")
 """What every file of labels says about each: who, when (UTC), after how many seconds, for how many items it stands."""
 
-
 KINDS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 

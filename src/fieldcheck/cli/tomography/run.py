@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from fieldcheck import engines
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json, show_table, tell
 from fieldcheck.core import words
@@ -22,16 +24,14 @@ from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality import map as quality_map
 from fieldcheck.tomography.runs import stopping
+from fieldcheck.tomography.runs.measure import Workers
+from fieldcheck.tomography.runs.schedule import BASE
 from fieldcheck.tomography.setup import space_file
 from fieldcheck.tomography.setup.executor import Executor
 from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 FEATURES = ("auto", "model", "pixels", "letters")
 """Words for the features of a quality score; anything else is a path."""
-
-
-BASE = 400
-"""Unperturbed inputs that are measured first: every drop is measured from them."""
 
 
 FAR = 0.03
@@ -58,6 +58,7 @@ def run(
     trust: Annotated[
         bool, typer.Option("--trust", help="Run code that the space file names (pickles, TorchScript, checks).")
     ] = False,
+    engine: options.EngineName = "local",
     as_json: options.AsJson = False,
 ) -> None:
     """Run the tests of a plan, keeping every outcome; killed and resumed, the result is the same.
@@ -68,6 +69,7 @@ def run(
     if threads is not None:
         recipe = replace(recipe, model={**recipe.model, "threads": threads})
     chosen, budget, rule = _plan(recipe), _budget(recipe), _rule(recipe)
+    runs = engines.engine_of(engine)
     subject = of_recipe(recipe, trust=trust)
     for note in subject.notes:
         tell(f"note: {note}")
@@ -86,6 +88,7 @@ def run(
             tell=tell,
             base=_base(recipe),
             look=partial(_look, recipe, subject),
+            workers=None if engine == "local" else Workers(runs, partial(of_recipe, recipe, trust=trust)),
         )
     result.export()
     if recipe.quality:
@@ -268,4 +271,5 @@ def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
     share = summary["model_share_of_cpu"]
     if share is not None and not math.isnan(share):
         say(f"the model took {share:.0%} of the time, perturbing the rest")
-    say(f"next: fieldcheck tomography query {out} 'order <= 2'; fieldcheck tomography worst {out}")
+    place = shlex.quote(str(out))
+    say(f"next: fieldcheck tomography query {place} 'order <= 2'; fieldcheck tomography worst {place}")

@@ -10,7 +10,7 @@ its prior weight and by how likely it makes the labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeVar
@@ -89,7 +89,7 @@ BLOCK = 1 << 16
 """Items whose losses are worked out at once: three risk models side by side take the memory of many columns."""
 
 
-_DIGITS = 9
+DIGITS = 9
 """Coefficients and log odds are rounded: logarithms may differ in the last bit between machines."""
 
 
@@ -162,6 +162,9 @@ class RiskModel:
     groups
         Predicted class of each item, a whole number of any width, if they are few enough to have effects of their own;
         otherwise None.
+    announced, classes
+        Where the features are those of a part of the population: mean chance to fail by the prior, and number of
+        groups, in all of it.
     """
 
     features: FloatArray
@@ -169,19 +172,23 @@ class RiskModel:
     sd: FloatArray
     groups: npt.NDArray[Any] | None = None
     family: Family = "bernoulli"
+    announced: float | None = None
+    classes: int | None = None
 
     @cached_property
     def weights(self) -> FloatArray:
         """Prior weight of each risk model."""
         if self.models == 1:
             return np.ones(1)
-        announced = float(special.expit(self.features @ self.mean).mean())
+        announced = self.announced
+        if announced is None:
+            announced = float(special.expit(self.features @ self.mean).mean())
         hidden = HIDDEN_WEIGHT[1:] * min(1.0, HIDDEN_MOST * announced / float(HIDDEN @ HIDDEN_WEIGHT))
-        return np.round(np.concatenate([[1 - hidden.sum()], hidden]), _DIGITS)
+        return np.round(np.concatenate([[1 - hidden.sum()], hidden]), DIGITS)
 
     @property
     def group_count(self) -> int:
-        return 0 if self.groups is None else int(self.groups.max()) + 1
+        return 0 if self.groups is None else self.classes or int(self.groups.max()) + 1
 
     @property
     def models(self) -> int:
@@ -203,8 +210,8 @@ class RiskModel:
         found = self._modes(items, losses, used)
         evidence = found.evidence.reshape(len(used), self.models) + np.log(self.weights)
         weights = np.exp(evidence - evidence.max(axis=1, keepdims=True))
-        weights = np.round(weights / weights.sum(axis=1, keepdims=True), _DIGITS)
-        coefficients = np.round(found.coefficients, _DIGITS).reshape(len(used), self.models, -1)
+        weights = np.round(weights / weights.sum(axis=1, keepdims=True), DIGITS)
+        coefficients = np.round(found.coefficients, DIGITS).reshape(len(used), self.models, -1)
         together = special.logsumexp(evidence, axis=1).tolist()
         return [Belief(*parts) for parts in zip(coefficients, weights, together, strict=True)]
 
@@ -223,7 +230,7 @@ class RiskModel:
         if not len(items) or len(self.mean) == 1:
             return before
         odds = special.logit(before) + self.blind().evidence(items, losses) - evidence
-        return float(np.round(special.expit(odds), _DIGITS))
+        return float(np.round(special.expit(odds), DIGITS))
 
     def possible(self, items: IntArray, losses: FloatArray, count: int, normal: FloatArray) -> list[Belief]:
         """Beliefs that the labels leave possible: so many draws from the posterior, each of one risk model.
@@ -265,8 +272,12 @@ class RiskModel:
         """The same without signals: all items fail equally often, about as often as was believed before any label."""
         if self.family == "gamma":
             return replace(self, features=self.features[:, :1], mean=self.mean[:1], sd=self.sd[:1])
-        level = np.atleast_1d(special.logit(float(self.expected(self.prior()).mean())))
-        return replace(self, features=self.features[:, :1], mean=level, sd=np.array([BLIND_SD]), groups=None)
+        if self.announced is None:
+            rate = float(self.expected(self.prior()).mean())
+        else:
+            rate = float((HIDDEN + (1 - HIDDEN) * self.announced) @ self.weights)
+        level, sd = np.atleast_1d(special.logit(rate)), np.array([BLIND_SD])
+        return replace(self, features=self.features[:, :1], mean=level, sd=sd, groups=None, announced=None)
 
     def _modes(self, items: IntArray, losses: FloatArray, used: BoolArray) -> Modes:
         likelihood = self._likelihood(np.tile(HIDDEN, len(used)))
@@ -307,7 +318,7 @@ class RiskModel:
         if self.groups is not None:
             linear = linear + belief.coefficients[:, features.shape[1] :].T[self.groups[items]]
         if self.family == "gamma":
-            return np.asarray(np.exp(np.clip(np.round(linear[:, 0], _DIGITS), -60, 60)))
+            return np.asarray(np.exp(np.clip(np.round(linear[:, 0], DIGITS), -60, 60)))
         chance = (HIDDEN + (1 - HIDDEN) * special.expit(linear)) @ belief.weights
         return self.shifted(chance, 0.0)
 
@@ -316,7 +327,7 @@ class RiskModel:
         if self.family == "gamma":
             return np.asarray(expected * np.exp(shift))
         odds = special.logit(np.clip(expected, 1e-12, 1 - 1e-12))
-        return np.asarray(special.expit(np.round(odds, _DIGITS) + shift))
+        return np.asarray(special.expit(np.round(odds, DIGITS) + shift))
 
     def prospect(self, belief: Belief) -> Prospect:
         """What a wave that is drawn with this belief goes by."""
@@ -366,22 +377,38 @@ def failure_model(
     traits
         What is known of some of them.
     """
-    columns, priors = [np.ones(size)], [LEVEL]
+    columns, likely = [np.ones(size)], np.ones(size)
     doubt = None if suspicion is None else special.logit(np.clip(suspicion, 1e-6, 0.999))
-    if doubt is None or float(doubt.std()) < 1e-9:
-        likely, priors = np.ones(size), [(float(special.logit(0.1)), 1.5)]
-    else:
+    doubted = doubt is not None and float(doubt.std()) >= 1e-9
+    if doubt is not None and doubted:
         scaled = doubt / max(float(doubt.std()), 0.3)
         likely = special.expit(LEVEL[0] + DOUBT[0] * scaled)
-        slope = DOUBT[0] - SHARED * sum(traits[name].echo for name in others if name in traits)
         columns += [scaled, _centred((scaled - scaled.mean()) ** 2, likely)]
-        priors += [(slope, DOUBT[1]), BEND]
-    for name, values in others.items():
-        columns.append(_centred(normal_score(values), likely))
-        priors.append(traits[name].slope if name in traits else SLOPE)
-    mean, sd = np.array(priors).T
+    columns += [_centred(normal_score(values), likely) for values in others.values()]
+    mean, sd = failure_prior(others, traits, doubted=doubted)
     few = groups is not None and int(groups.max()) < GROUPS
     return RiskModel(np.column_stack(columns), mean, sd, groups if few else None)
+
+
+def failure_prior(
+    others: Collection[str], traits: Mapping[str, Known], *, doubted: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Prior means and standard deviations: of the intercept, of the doubt and its square, and of other variables.
+
+    doubted
+        Whether there is a doubt, which differs between items.
+    """
+    slope = DOUBT[0] - SHARED * sum(traits[name].echo for name in others if name in traits)
+    known = [LEVEL, (slope, DOUBT[1]), BEND] if doubted else [(float(special.logit(0.1)), 1.5)]
+    mean, sd = np.array([*known, *(traits[name].slope if name in traits else SLOPE for name in others)]).T
+    return mean, sd
+
+
+def loss_prior(others: Collection[str], traits: Mapping[str, Known], *, extreme: bool) -> tuple[FloatArray, FloatArray]:
+    """The same for losses without a limit; ``extreme``: by how far the prediction is from the middle, too."""
+    slopes = [traits[name].error_slope if name in traits else 0.0 for name in others]
+    mean = [0.0, *slopes, *([EXTREME] if extreme else [])]
+    return np.array(mean), np.array([10.0] + [SLOPE[1]] * (len(mean) - 1))
 
 
 def _centred(column: FloatArray, weights: FloatArray) -> FloatArray:
@@ -397,12 +424,10 @@ def loss_model(
 ) -> RiskModel:
     """The prior for squared or absolute errors: larger where signals are high, or the prediction is extreme."""
     columns = [np.ones(size), *map(normal_score, others.values())]
-    mean = [0.0, *(traits[name].error_slope if name in traits else 0.0 for name in others)]
     if predictions is not None:
         columns.append(normal_score(np.abs(predictions - np.median(predictions))))
-        mean.append(EXTREME)
-    sd = [10.0] + [SLOPE[1]] * (len(columns) - 1)
-    return RiskModel(np.column_stack(columns), np.array(mean), np.array(sd), None, "gamma")
+    mean, sd = loss_prior(others, traits, extreme=predictions is not None)
+    return RiskModel(np.column_stack(columns), mean, sd, None, "gamma")
 
 
 def frame_model(

@@ -16,13 +16,10 @@ from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 
 FloatArray = npt.NDArray[np.float64]
 
-
 BoolArray = npt.NDArray[np.bool_]
-
 
 LEAST, MOST, ABOVE = 0.10, 0.25, 0.05
 """Chosen by hand on 18 pools, accurate and under-confident ones among them."""
-
 
 FLOORS = (0.15, 0.25, 0.35, 0.5, 0.65, 0.8, 1.0)
 

@@ -10,12 +10,9 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-
 BoolArray = npt.NDArray[np.bool_]
 
-
 Objective = Literal["estimate", "balanced", "expose", "protected"]
-
 
 _LEAST = 1e-4
 """Expected losses below this count as this: nothing is believed to be that safe."""

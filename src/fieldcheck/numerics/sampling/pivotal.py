@@ -17,13 +17,10 @@ from fieldcheck.numerics.sampling.draws import uniforms
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 _UNIT = 2**36
 """Probabilities become whole multiples of 1/_UNIT, so that their sums are exact on every machine."""
-
 
 _COIN = 2**53
 """Uniform numbers are whole multiples of 1/_COIN."""

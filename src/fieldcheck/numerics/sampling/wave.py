@@ -16,9 +16,7 @@ from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 BoolArray = npt.NDArray[np.bool_]
 

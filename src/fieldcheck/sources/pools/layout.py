@@ -126,12 +126,15 @@ def _may_be_header(row: Sequence[Any], width: int) -> bool:
 
 
 def _is_fuller(rows: Sequence[Sequence[Any]], first: int, at: int) -> bool:
-    """Whether a further row names columns that a first one has no names for: that one is a remark of several cells.
+    """Whether a further row names columns that a first one has no names of their own for.
+
+    That one is a remark of several cells, or names groups of columns.
 
     Below names stand values: other ones, and as many as there are names. Remarks stand at the top only.
     """
     row, above = rows[at], rows[first]
     gaps = len(above) < len(row) or any(not _is_there(cell) for cell in above[1:])
+    gaps = gaps or (len({*map(str, above)}) < len(above) and len({*map(str, row)}) == len(row))
     if not gaps or at > REMARKS or len(row) < len(above) or not all(map(_is_there, row)) or any(map(_is_number, row)):
         return False
     below = rows[at + 1 :]
