@@ -265,6 +265,8 @@ def measure(  # noqa: PLR0913 -- all optional
         Unperturbed inputs that are measured first, at least; shown to ``look`` before the rest is spent.
     """
     surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
+    if ordered and subject.one_order:
+        raise SpaceError("a recorded truth knows one order", rule="ordered = false")
     if rule is None:
         budget = budget or plan.usual
     head = head_of(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered, base=base)
