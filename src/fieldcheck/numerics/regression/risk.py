@@ -141,6 +141,8 @@ class Population(Protocol):
 
     def take(self, items: IntArray) -> Population: ...
 
+    def only(self, names: Sequence[str]) -> Population: ...
+
     def memo(self, key: Hashable, make: Callable[[], T]) -> T: ...
 
     def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray: ...
@@ -169,6 +171,9 @@ class Arrays:
 
     def take(self, items: IntArray) -> Arrays:
         return self._some(items)
+
+    def only(self, names: Sequence[str]) -> Arrays:
+        return replace(self, auxiliary={name: self.auxiliary[name] for name in names})
 
     def _some(self, which: slice | IntArray) -> Arrays:
         some = {name: values[which] for name, values in self.auxiliary.items()}
