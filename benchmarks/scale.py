@@ -1,6 +1,7 @@
 """What a campaign costs on large pools: CPU and memory of its steps, beside reading the columns.
 
     python benchmarks/scale.py 1000000 10000000
+    python benchmarks/scale.py 100000000 "start in shards" "next in shards" "estimate in shards"
 
 Each step runs in a process of its own, so that its peak memory is its own; the floor of every process (interpreter and
 packages) is measured too and taken off for the bytes an item. The pool has whole numbers as ids, ten classes,
@@ -15,9 +16,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+
+WHOLE = 10_000_000
+"""Larger pools are written in shards only."""
+
 
 STEPS: dict[str, Callable[[Path], None]] = {}
 
@@ -27,19 +34,23 @@ def step(work: Callable[[Path], None]) -> Callable[[Path], None]:
     return work
 
 
-def write(folder: Path, size: int) -> None:
+def rows(rng: np.random.Generator, start: int, stop: int) -> Any:
     import pyarrow as pa
+
+    doubt = rng.beta(0.4, 2.0, stop - start)
+    columns = {
+        "id": np.arange(start, stop),
+        "prediction": rng.integers(0, 10, stop - start).astype(np.int8),
+        "confidence": 1 - doubt,
+        "dsa": (doubt + rng.random(stop - start)).astype(np.float32),
+    }
+    return pa.table(columns)
+
+
+def write(folder: Path, size: int) -> None:
     from pyarrow import parquet
 
-    rng = np.random.default_rng(0)
-    doubt = rng.beta(0.4, 2.0, size)
-    columns = {
-        "id": np.arange(size),
-        "prediction": rng.integers(0, 10, size).astype(np.int8),
-        "confidence": 1 - doubt,
-        "dsa": (doubt + rng.random(size)).astype(np.float32),
-    }
-    parquet.write_table(pa.table(columns), folder / "pool.parquet")
+    parquet.write_table(rows(np.random.default_rng(0), 0, size), folder / "pool.parquet")
 
 
 @step
@@ -57,6 +68,19 @@ def read(folder: Path) -> None:
     from pyarrow import parquet
 
     parquet.read_table(folder / "pool.parquet", memory_map=True)
+
+
+def write_shards(folder: Path, size: int) -> None:
+    """The pool in shards of a million, without one file that holds all of it."""
+    from fieldcheck.sources.pools.manifest import Manifest
+    from fieldcheck.sources.pools.shards import shard_name, types_of, write_shard
+
+    (folder / "cut").mkdir()
+    shards, rng = [], np.random.default_rng(0)
+    for start in range(0, size, 1_000_000):
+        table = rows(rng, start, min(start + 1_000_000, size))
+        shards.append(write_shard(table, folder / "cut" / shard_name(len(shards))))
+    Manifest(types_of(table.schema), shards).write(folder / "cut")
 
 
 @step
@@ -80,33 +104,40 @@ def load_shards(folder: Path) -> None:
     sources.load(folder / "cut")
 
 
-@step
-def start(folder: Path) -> None:
+def begun(folder: Path, pool: str, objective: str) -> None:
+    """A campaign, and its first wave."""
     from fieldcheck.campaign import Campaign
 
-    with Campaign.create(folder / "c.db", folder / "pool.parquet", budget=400, seed=1, auxiliary="auto") as held:
+    place, options = folder / f"{pool}-{objective}.db", {"budget": 400, "seed": 1, "auxiliary": "auto"}
+    with Campaign.create(place, folder / pool, objective=objective, **options) as held:  # type: ignore[arg-type]
         held.ask("Eva", n=1)
 
 
-@step
-def next_(folder: Path) -> None:
+def gone_on(folder: Path, pool: str, objective: str) -> None:
     """The labels of the first wave, then the draw of the second one."""
     from fieldcheck.campaign import Annotation, Campaign
     from fieldcheck.core.label import TrueClass
 
-    with Campaign.open(folder / "c.db") as held:
+    with Campaign.open(folder / f"{pool}-{objective}.db") as held:
         waiting = held.ask("Eva", n=10_000)
         said = [Annotation(item, TrueClass(str(int(item) % 10)), by="Eva") for item in waiting]
         held.tell_all(said)
         held.ask("Eva", n=1)
 
 
-@step
-def estimate(folder: Path) -> None:
+def estimated(folder: Path, pool: str, objective: str) -> None:
     from fieldcheck.campaign import Campaign
 
-    with Campaign.open(folder / "c.db") as held:
+    with Campaign.open(folder / f"{pool}-{objective}.db") as held:
         held.estimate()
+
+
+WORK = {"start": begun, "next": gone_on, "estimate": estimated}
+for _pool, _words in (("pool.parquet", ""), ("cut", " in shards")):
+    for _objective in ("estimate", "protected"):
+        for _name, _work in WORK.items():
+            aim = "" if _objective == "estimate" else f" {_objective}"
+            STEPS[f"{_name}{aim}{_words}"] = partial(_work, pool=_pool, objective=_objective)
 
 
 @step
@@ -131,23 +162,24 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             context = multiprocessing.get_context("spawn")
-            writer = context.Process(target=write, args=(folder, size))
+            writer = context.Process(target=write if size <= WHOLE else write_shards, args=(folder, size))
             writer.start()
             writer.join()
-            print(f"{size:,} items\n{'step':12} {'cpu s':>8} {'x read':>7} {'peak MB':>8} {'bytes/item':>10}")
+            print(f"{size:,} items\n{'step':28} {'cpu s':>8} {'x read':>7} {'peak MB':>8} {'bytes/item':>10}")
             floor: dict[str, tuple[float, float]] = {}
-            for name in dict.fromkeys(("nothing", "read", *names)):
+            first = ("nothing", "read") if size <= WHOLE else ("nothing",)
+            for name in dict.fromkeys((*first, *names)):
                 said: multiprocessing.SimpleQueue[tuple[float, float]] = context.SimpleQueue()
                 process = context.Process(target=measured, args=(name, folder, said))
                 process.start()
                 process.join()
                 if process.exitcode:
-                    print(f"{name:12} failed")
+                    print(f"{name:28} failed")
                     continue
                 cpu, peak = floor[name] = said.get()
                 ratio = cpu / floor.get("read", (cpu, 0))[0]
                 each = (peak - floor["nothing"][1]) * 2**20 / size
-                print(f"{name:12} {cpu:8.2f} {ratio:7.1f} {peak:8.0f} {each:10.0f}", flush=True)
+                print(f"{name:28} {cpu:8.2f} {ratio:7.1f} {peak:8.0f} {each:10.0f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -97,6 +97,7 @@ def test_the_same_where_values_are_counted_in_cells(
 ) -> None:
     """As in large pools: ranks and chances by cells, and bins that are cut finer before they are fetched."""
     monkeypatch.setattr(scores, "MANY", 256)
+    monkeypatch.setattr(scores, "CELLS", 256)
     monkeypatch.setattr(assisted, "FEW", 128)
     monkeypatch.setattr(pivotal, "_FETCHED", 4)
     folder, losses = cuts

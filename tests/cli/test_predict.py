@@ -114,6 +114,26 @@ def test_shard_cuts_a_pool(run: Run, digits: Path) -> None:
     assert run("shard", "pool.csv", "--out", "cut").code == 2
 
 
+def test_a_campaign_on_shards_in_other_processes(run: Run, digits: Path) -> None:
+    """The same items and the same statement as in this process and in memory."""
+    run("predict", "net.onnx", "field.npz", "--out", "pool.csv", "--truth")
+    run("shard", "pool.csv", "--out", "cut", "--rows", 25)
+    said = []
+    for name, pool, engine in (("one", "pool.csv", "local"), ("two", "cut", "processes:workers=1")):
+        begun = run("start", pool, "--campaign", f"{name}.db", "--budget", 25, "--items", "none", "--engine", engine)
+        assert begun.code == 0, begun.err
+        asked = run("next", f"{name}.db", "--out", f"{name}.jsonl", "--by", "Eva", "--engine", engine)
+        assert asked.code == 0, asked.err
+        rows = [json.loads(line) for line in (digits / f"{name}.jsonl").read_text().splitlines()]
+        filled = "".join(f"{row['id']},{at % 3}\n" for at, row in enumerate(rows))
+        (digits / f"{name}.csv").write_text(f"id,label\n{filled}")
+        assert run("import", f"{name}.db", f"{name}.csv", "--by", "Eva").code == 0
+        found = run("estimate", f"{name}.db", "--engine", engine, "--json")
+        assert found.code == 0, found.err
+        said.append(([row["id"] for row in rows], found.json["value"], found.json["interval"]))
+    assert said[0] == said[1]
+
+
 def test_layers_are_listed(run: Run, digits: Path) -> None:
     done = run("predict", "net.onnx", "field.npz", "--layer", "list")
     assert done.code == 0

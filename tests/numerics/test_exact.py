@@ -86,6 +86,7 @@ def test_few_values_have_mid_ranks(values: list[float], seed: int) -> None:
 def test_cells_of_many_values(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for any split; ranks are off by no more than the items of a cell, and in order."""
     monkeypatch.setattr(scores, "MANY", 4096)
+    monkeypatch.setattr(scores, "CELLS", 4096)
     rng = np.random.default_rng(2)
     values = {
         "uniform": rng.random(30_000),

@@ -23,9 +23,12 @@ Column = Callable[[Any], FloatArray]
 
 
 MANY = 1 << 20
-"""Up to so many items, each value has its rank. In larger populations values share as many cells, filled about
-evenly, and the rank of a cell counts for all in it: ten items of ten million, in place of a table as long as the
-population on every machine."""
+"""Up to so many items, each value has its rank."""
+
+
+CELLS = 1 << 18
+"""In larger populations values share so many cells, filled about evenly, and the rank of a cell counts for all in it:
+forty items of ten million, in place of a table as long as the population on every machine."""
 
 
 _COARSE = 47
@@ -64,7 +67,7 @@ def normal_scores(items: Mapped, column: Column, size: int) -> Scores:
         counts = np.bincount(at, weights=found.columns[1]).astype(np.int64)
         return Scores(_quantiles(counts, size), values=values)
     coarse = scan(items, _coarse_counts, column)
-    cells = -(-coarse * MANY // size)
+    cells = -(-coarse * CELLS // size)
     first = np.cumsum(cells) - cells
     counts = scan(items, _fine_counts, (column, first, cells))
     return Scores(_quantiles(counts, size), first=first, cells=cells)

@@ -207,9 +207,10 @@ def _check_usable(pool: Pool, names: tuple[str, ...]) -> None:
 
 def scan_pool(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[exact.Range, int, int], ...]:
     """Of each variable: range, how many values there are, how many cannot be used."""
-    return (
-        pool.memo(("looked at", names), lambda: exact.merged(pool.map(_look_at, names, needs=names))) if names else ()
-    )
+    known: dict[str, tuple[exact.Range, int, int]] = pool.memo("looked at", dict)
+    if missing := tuple(name for name in names if name not in known):
+        known.update(zip(missing, exact.merged(pool.map(_look_at, missing, needs=missing)), strict=True))
+    return tuple(known[name] for name in names)
 
 
 def traits() -> dict[str, Trait]:
