@@ -374,13 +374,15 @@ class TestDigest:
 
     def test_stays_the_same_between_versions(self) -> None:
         """A sidecar written today must know its pool tomorrow, so the bytes are spelled out here."""
+        names = [hashlib.sha256(name).digest()[:8] for name in (b"0", b"1")]
         parts = [
             np.array([0, 1, 2, 3], dtype="<i8").tobytes(),
-            b"0\x001" + np.array([0, 1, 0, 1], dtype="<i4").tobytes(),
-            b"confidence" + np.array([0.5, 0.25, 0.125, 0.0], dtype="<f8").tobytes(),
+            np.array([0.5, 0.25, 0.125, 0.0], dtype="<f8").tobytes(),
+            names[0] + names[1] + names[0] + names[1],
         ]
+        block = hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
         pool = pool_of(4, confidence=[0.5, 0.75, 0.875, 1.0])
-        assert derived.digest(pool, ["confidence"]) == hashlib.sha256(b"".join(parts)).hexdigest()[:16]
+        assert derived.digest(pool, ["confidence"]) == hashlib.sha256(b"confidence" + block).hexdigest()[:16]
 
 
 class TestPandas:

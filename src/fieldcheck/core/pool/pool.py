@@ -299,8 +299,8 @@ class Pool:
         )
 
     def whole_parts(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str]) -> Iterator[R]:
-        """A step for each shard; a pool in memory is one."""
-        return iter([step(self, given)])
+        """A step for all rows of a shard at once, or of a part."""
+        return self.map(step, given)
 
     def fetched(self, positions: IntArray, *, needs: Collection[str]) -> Pool:
         """Some rows, in the order asked for."""
