@@ -96,6 +96,8 @@ def run(
         show_json({"folder": str(out), **summary})
     else:
         _show(result, summary, out)
+        if chosen.adds != "rows" and (above := result.higher_orders) is not None and above.differs:
+            say(f"Pairs do not suffice: {above}.")
 
 
 def _with_options(
