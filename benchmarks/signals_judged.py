@@ -59,7 +59,11 @@ def row(name: str, condition: str, seeds: range) -> str:
     frame, losses = conditioned(name, condition)
     found = [looks(frame, losses, seed) for seed in seeds]
     cells = [name, f"{1 - losses.mean():.2%}", condition]
-    for kind, enough in (("useless", signals.ENOUGH), ("reversed", signals.ENOUGH), ("leaking", signals.ENOUGH_TO_LEAK)):
+    for kind, enough in (
+        ("useless", signals.ENOUGH),
+        ("reversed", signals.ENOUGH),
+        ("leaking", signals.ENOUGH_TO_LEAK),
+    ):
         first = [next((said for count, said in one if count >= enough), None) for one in found]
         there = [bool(getattr(said, kind)) for said in first if said is not None]
         ever = sum(any(getattr(said, kind) for _, said in one) for one in found)
