@@ -122,6 +122,12 @@ def automatic(pool: Pool) -> Iterator[str]:
     return (name for name, variable in registry.items() if variable.helpful and _useful(pool, name))
 
 
+def constant(pool: Pool) -> tuple[str, ...]:
+    """What ``auto`` would take, were it not the same for all items."""
+    have = ((name, _raw(pool, name)) for name, variable in registry.items() if variable.helpful)
+    return tuple(name for name, found in have if found is not None and float(found.min()) == float(found.max()))
+
+
 def digest(pool: Pool, auxiliary: Sequence[str]) -> str:
     """A short fingerprint of the pool and the named auxiliary variables, whatever the truth."""
     return pool.digest({name.lower(): _source(pool, name) for name in auxiliary})

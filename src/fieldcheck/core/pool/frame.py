@@ -32,6 +32,8 @@ class Frame:
         What is known of some auxiliary variables beside their values; of the others, what is believed of any column.
     worthwhile
         Auxiliary variables that ``auto`` takes, in its order; None: all of them.
+    constant
+        Those that ``auto`` left out, since they are the same for all items.
     """
 
     size: int
@@ -41,6 +43,7 @@ class Frame:
     predictions: npt.NDArray[Any] | None = None
     traits: Mapping[str, Trait] = field(default_factory=dict)
     worthwhile: tuple[str, ...] | None = None
+    constant: tuple[str, ...] = ()
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def chi(self, name: str) -> FloatArray:
