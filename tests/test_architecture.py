@@ -6,6 +6,7 @@ import ast
 import os
 import re
 import runpy
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -103,6 +104,19 @@ def test_flows_have_no_loose_modules() -> None:
     ]
 
 
+def test_functions_are_short() -> None:
+    """Half of them have four lines or fewer, docstring aside."""
+    functions = (
+        node
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    bodies = (node.body[1:] if ast.get_docstring(node) else node.body for node in functions)
+    lines = [(body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0 for body in bodies]
+    assert statistics.median(lines) <= 4
+
+
 def test_no_public_class_is_defined_twice() -> None:
     names = Counter(
         node.name
@@ -150,6 +164,20 @@ def test_every_folder_says_what_it_is() -> None:
     assert silent == []
 
 
+def test_the_page_for_contributors_shows_the_tree_as_it_is() -> None:
+    """Every top-level folder has three lines of its own and a line on the page; the drawing is that of the contract."""
+    folders = sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
+    for folder in folders:
+        assert len((ROOT / folder / "README.md").read_text(encoding="utf-8").splitlines()) == 3, folder
+    docs = CONTRACTS.parent / "docs"
+    page = (docs / "contributing.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^(\w+)/ +\S", page, re.MULTILINE)) == folders
+    drawing = runpy.run_path(str(CONTRACTS.parent / "benchmarks" / "flows_figure.py"))
+    assert (docs / "figures" / "flows.svg").read_text(encoding="utf-8") == drawing["figure"]()
+    steps = [where for _, where in (*drawing["ACCURACY"], *drawing["TOMOGRAPHY"])]
+    assert [where for where in steps if not (ROOT / where).is_dir()] == []
+
+
 RETIRED = re.compile(
     r"\b(somebody|whoever|nobody|verdicts?|rulings?|ledgers?|journals?|recipes?|workshops?|contests?)\b", re.I
 )
@@ -180,6 +208,9 @@ def test_walks_are_short() -> None:
     for name in ("a label: store to estimate", "a table: CSV to first wave", "a comparison: two pools to statement"):
         assert len(found[name].counted) <= 25, found[name].counted
         assert found[name].returns <= 1, found[name].folders
+    cold = found["a campaign: opened, pool read, estimated"]
+    assert cold.returns <= 4, cold.folders  # to read the pool; to check it; to estimate; to say it
+    assert len(cold.counted) <= 42, cold.counted
 
 
 ELSEWHERE = {

@@ -12,19 +12,32 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.rng import stream
 from fieldcheck.numerics import special
-from fieldcheck.numerics.regression.risk import (
-    HIDDEN,
-    RiskModel,
-    failure_model,
-    frame_model,
-    loss_model,
-    normal_score,
-)
+from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression.risk import HIDDEN, Arrays, RiskModel, SignalColumn, risk_model
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
+from fieldcheck.numerics.scores import normal_scores
 
 SIZE = 400
 
 TRAITS = derived.traits()
+
+
+def failure_model(suspicion, others, groups, size: int, traits=risk.NOTHING) -> RiskModel:
+    return frame_model(
+        others if suspicion is None else {"confidence": suspicion, **others}, groups, size, traits=traits
+    )
+
+
+def loss_model(others, predictions, size: int, traits=risk.NOTHING) -> RiskModel:
+    return frame_model(others, predictions, size, "regression", traits)
+
+
+def frame_model(signals, predictions, size: int, task: str = "classification", traits=risk.NOTHING) -> RiskModel:
+    return risk_model(Arrays(size, signals, predictions, task, traits))
+
+
+def normal_score(values: np.ndarray) -> np.ndarray:
+    return normal_scores(Arrays(len(values), {"x": values}), SignalColumn("x"), len(values)).of(values)
 
 
 def suspicion(size: int = SIZE) -> np.ndarray:

@@ -139,6 +139,9 @@ def test_a_state_that_was_not_stored_is_forgotten(campaign: Campaign) -> None:
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:
     """asyncio sets TCP_NODELAY only where the protocol is named; without it every second answer takes 40 ms."""
-    with _bound("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
-        with listener.accept()[0] as accepted:
-            assert accepted.proto == socket.IPPROTO_TCP
+    with (
+        _bound("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.proto == socket.IPPROTO_TCP

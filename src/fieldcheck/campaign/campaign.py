@@ -17,7 +17,7 @@ from fieldcheck import sources
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.assignment import choice, is_theirs, larger, may_draw
-from fieldcheck.campaign.creation import Asked, asked_first, begin
+from fieldcheck.campaign.creation import Asked, asked_first, begin, kept, margin
 from fieldcheck.campaign.item_state import Annotation, ItemState
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
@@ -196,7 +196,7 @@ class Campaign:
         """
         options = dict(pool_options or {})
         file = file_to_be(storage)
-        loaded = sources.load(_kept(pool, file), **options)
+        loaded = sources.load(kept(pool, file), **options)
         pool_place, items_place = (place_of(one, file) for one in (loaded.origin.file, items))
         settings = Settings(
             title=title.strip() or loaded.name,
@@ -206,7 +206,7 @@ class Campaign:
             budget=budget,
             certify=certify,
             half_width=half_width,
-            not_worse=_margin(not_worse, against),
+            not_worse=margin(not_worse, against),
             seed=seed,
             task=loaded.task,
             loss=loss,
@@ -344,7 +344,7 @@ class Campaign:
             text,
             task=self.settings.task,
             classes=self.state.classes if known else (),
-            prediction=None if several else self.view.prediction_of(item.position),
+            prediction=None if several else self.pool.prediction_at(item.position),
             item=item.id,
         )
         if several:
@@ -583,15 +583,6 @@ class Campaign:
         )
 
 
-def _kept(pool: Any, file: Path | None) -> Any:
-    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
-    if isinstance(pool, Pool | str | Path) or file is None:
-        return pool
-    beside = file.with_suffix(".pool.parquet")
-    sources.save(sources.load(pool, name=file.stem), beside)
-    return beside
-
-
 @contextlib.contextmanager
 def _closed_on_error(store: Store) -> Iterator[None]:
     try:
@@ -599,13 +590,3 @@ def _closed_on_error(store: Store) -> Iterator[None]:
     except BaseException:
         store.close()
         raise
-
-
-def _margin(not_worse: float | None, against: Sequence[object]) -> float | None:
-    if not_worse is None or (against and 0 <= not_worse < 1):
-        return not_worse
-    raise CampaignError(
-        f"not worse by more than {not_worse:g}",
-        rule="a margin of at least 0 and below 1, for a comparison",
-        hint="--against OLD.csv --not-worse 0.01",
-    )

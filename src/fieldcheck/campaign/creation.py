@@ -11,8 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from fieldcheck import sources
-from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.assessment.stopping import HalfWidth
+from fieldcheck.accuracy.assessment import sampling, stopping
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
@@ -112,7 +111,7 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
             hint="fieldcheck start POOL --half-width 0.02",
         )
     if settings.half_width is not None:
-        HalfWidth(settings.half_width).check_for(settings.task)
+        stopping.HalfWidth(settings.half_width).check_for(settings.task)
     if asked.against or not asked.reuse:
         _refuse_training(asked)
     if settings.certify is not None:
@@ -185,6 +184,26 @@ def _check_described(descriptions: Collection[str], classes: Sequence[str]) -> N
             rule=f"described are classes that a label may name: {known or 'none'}",
             hint=f"--new-class '{strangers[0]}', if the model does not know it",
         )
+
+
+def kept(pool: Any, file: Path | None) -> Any:
+    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
+    if isinstance(pool, Pool | str | Path) or file is None:
+        return pool
+    beside = file.with_suffix(".pool.parquet")
+    sources.save(sources.load(pool, name=file.stem), beside)
+    return beside
+
+
+def margin(not_worse: float | None, against: Sequence[object]) -> float | None:
+    """By how much the first model of a comparison may be worse."""
+    if not_worse is None or (against and 0 <= not_worse < 1):
+        return not_worse
+    raise CampaignError(
+        f"not worse by more than {not_worse:g}",
+        rule="a margin of at least 0 and below 1, for a comparison",
+        hint="--against OLD.csv --not-worse 0.01",
+    )
 
 
 def all_classes(pools: Sequence[Pool], more: Sequence[str]) -> tuple[str, ...]:

@@ -127,10 +127,6 @@ class CampaignView:
         used = designs.auxiliary_of(self.question.design).lower().split("+")
         return copies(self.question.pools).union(used)
 
-    def prediction_of(self, position: int) -> str | float | None:
-        """What the model said about an item of the pool; None where only outcomes are known."""
-        return self.pool.prediction_at(position)
-
     def labels(self) -> dict[str, Label]:
         """By id, what is settled: the label that counts, or that there is none."""
         return dict(self.evidence().labels)
@@ -301,7 +297,7 @@ class CampaignView:
     def _failures(self, items: Sequence[ItemState]) -> list[Failure]:
         settings = self.settings
         measure = measures.measure_of(settings.task, settings.loss, settings.threshold)
-        said = [self.prediction_of(item.position) for item in items]
+        said = [self.pool.prediction_at(item.position) for item in items]
         failed = measure.failed(measures.label_losses(measure, said, [item.label for item in items]))
         return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
@@ -309,7 +305,7 @@ class CampaignView:
         said = (*item.labels, item.final) if item.final is not None else item.labels
         label = item.label or said[0].label
         first = next((one for one in said if one.label == label), said[0])
-        return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
+        return Failure(item.id, item.position, label, self.pool.prediction_at(item.position), first.by, first.at)
 
     def annotators(self) -> list[Annotator]:
         """What each person did: how much, how fast, how often as the others."""

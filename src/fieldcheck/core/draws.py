@@ -182,6 +182,9 @@ class WaveDraws(Draws):
         One per wave: the share of the chances that was the same for all items.
     objective, certain
         How beliefs became chances (``numerics.sampling.wave.WaveRule``).
+    scales
+        One per wave: level, factor and cut of its chances (``numerics.sampling.inclusion.Inclusion``), where a
+        question does not work them out itself.
     lost, lost_wave
         Items that were drawn and will never be labelled, and the wave of each.
     before
@@ -196,6 +199,7 @@ class WaveDraws(Draws):
     floors: tuple[float, ...]
     objective: str
     certain: float
+    scales: tuple[FloatArray, ...] = ()
     lost: IntArray = field(default_factory=_no_items)
     lost_wave: IntArray = field(default_factory=_no_items)
     before: IntArray = field(default_factory=_no_items)

@@ -77,11 +77,6 @@ class ItemStreams:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(self.keys[item]))))
 
 
-def rng_for(seed: int, perturbation: str, item: int, severity: int) -> np.random.Generator:
-    """The generator that a perturbation written as a function is given for one item."""
-    return ItemStreams.of(seed, perturbation, item, severity).generator(0)
-
-
 def _mix(words: Words) -> Words:
     """SplitMix64's finaliser, in place: every bit of the result depends on every bit of the word."""
     shifted = words >> np.uint64(30)

@@ -59,35 +59,37 @@ class _Act:
     """Something to be done, and the answer that somebody waits for."""
 
     def __init__(self, do: Callable[[], Answer]) -> None:
-        self._do, self._loop = do, asyncio.get_running_loop()
+        self.do, self._loop = do, asyncio.get_running_loop()
         self.answer: asyncio.Future[Answer] = self._loop.create_future()
 
-    def done(self) -> Callable[[], None]:
-        """Do it; what tells of it."""
-        found = self._do()
-        return lambda: self.answer.cancelled() or self.answer.set_result(found)
-
-    def alone(self) -> Callable[[], None]:
-        """Do it; what tells of it, or of its failure."""
+    def alone(self) -> Answer | Exception:
+        """Do it: the answer, or why there is none."""
         try:
-            return self.done()
+            return self.do()
         except Exception as error:
-            failed = error
-            return lambda: self.answer.cancelled() or self.answer.set_exception(failed)
+            return error
 
-    def tell(self, how: Callable[[], None]) -> None:
+    def tell(self, found: Answer | Exception) -> None:
         with contextlib.suppress(RuntimeError):  # the server was stopped: nobody listens any more
-            self._loop.call_soon_threadsafe(how)
+            self._loop.call_soon_threadsafe(self._tell, found)
+
+    def _tell(self, found: Answer | Exception) -> None:
+        if self.answer.cancelled():
+            return
+        if isinstance(found, Exception):
+            self.answer.set_exception(found)
+        else:
+            self.answer.set_result(found)
 
 
-def _done(acts: Sequence[_Act], together: Together) -> dict[_Act, Callable[[], None]]:
-    """What to tell those whose acts were stored; the others are not in it."""
+def _done(acts: Sequence[_Act], together: Together) -> dict[_Act, Answer]:
+    """The answers to those acts that were stored; the others are not in it."""
     done = {}
     try:
         with together():
             for act in acts:
                 with contextlib.suppress(Exception):  # it is done again, on its own, and fails there
-                    done[act] = act.done()
+                    done[act] = act.do()
     except Exception:
         return {}
     return done

@@ -6,7 +6,6 @@ import numpy as np
 
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core import words
-from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import BoolArray, IntArray
@@ -52,9 +51,7 @@ def signal_warnings(labelled: Labelled) -> tuple[str, ...]:
     if frame is None or labelled.task != "classification" or not (frame.auxiliary or frame.constant):
         return ()
     names = ", ".join(frame.auxiliary)
-    found = signals.judged(
-        frame.auxiliary, labelled.sample.items, labelled.losses, frame.traits, classes=_classes(frame)
-    )
+    found = signals.judged(frame, labelled.sample.items, labelled.losses)
     confident = {
         "over-confident": "the model is over-confident: it fails more often than its confidence says",
         "under-confident": "the model is under-confident: it fails less often than its confidence says",
@@ -75,10 +72,6 @@ def signal_warnings(labelled: Labelled) -> tuple[str, ...]:
             ],
         )
     )
-
-
-def _classes(frame: Frame) -> IntArray | None:
-    return None if frame.predictions is None else frame.predictions.astype(np.int64)
 
 
 def small_sample_warning(labels: int) -> tuple[str, ...]:

@@ -352,7 +352,7 @@ class Outlook:
         items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
         losses = np.zeros(0) if labelled is None else labelled.losses
         model, part, items = _standing(frame, items, losses)
-        rows = slice(0, len(part))
+        rows = np.arange(len(part))
         useless = model.useless(items, losses, model.evidence(items, losses), before=USELESS)
         blind = round(WORLDS * useless)
         worlds = [

@@ -136,7 +136,7 @@ def _failed(pool: Pool) -> BoolArray:
 def _signal(
     pool: Pool, name: str, chis: Mapping[str, FloatArray], chi: FloatArray | None, losses: FloatArray
 ) -> Signal:
-    model = risk.frame_model(chis, None, len(pool), pool.task, derived.traits())
+    model = risk.risk_model(risk.Arrays(len(pool), chis, task=pool.task, traits=derived.traits()))
     expected = model.expected(model.fit(np.arange(len(pool)), losses))
     by = expected if chi is None else chi
     return Signal(

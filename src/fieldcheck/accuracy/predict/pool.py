@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from fieldcheck.accuracy.predict.needs import has_labels
 from fieldcheck.accuracy.predict.passes import KeptOutputs
+from fieldcheck.core import inputs as source
 from fieldcheck.core.errors import InputsError
-from fieldcheck.core.inputs import KEYS, Inputs, labels_in
+from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.models import classes as naming
@@ -86,7 +87,7 @@ class PoolTruth:
         if self.labels is not True or not hasattr(self.items, "labelled"):
             self.column()
         elif hasattr(self.items, "known"):
-            replace(self, labels=labels_in(self.items, 0, min(KEYS, len(self.items)))).column()
+            replace(self, labels=source.labels_in(self.items, 0, min(source.KEYS, len(self.items)))).column()
 
     def column(self) -> tuple[Any, tuple[str, ...]]:
         """One per item, classes by name, and what to say about it."""

@@ -13,8 +13,9 @@ from fieldcheck.accuracy.auxiliary.base import Auxiliary, Trace
 from fieldcheck.accuracy.predict.batch import Runner
 from fieldcheck.accuracy.predict.needs import check_there, has_labels, needed
 from fieldcheck.accuracy.predict.passes import Done, reference_trace
+from fieldcheck.core import inputs as source
 from fieldcheck.core.errors import InputsError
-from fieldcheck.core.inputs import KEYS, Inputs, Subset, ids_in
+from fieldcheck.core.inputs import Inputs, Subset
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.column import as_column, value_at
 from fieldcheck.core.pool.origin import Origin
@@ -101,8 +102,10 @@ class ItemsAndReference:
 def _check_ids(items: Inputs) -> None:
     """Refuse ids that occur twice. Those in increasing order are looked at block by block."""
     before: Any = None
-    for start in range(0, len(items), KEYS):
-        ids = identity.as_ids(ids_in(items, start, min(start + KEYS, len(items))), Origin(file=items.name))
+    for start in range(0, len(items), source.KEYS):
+        ids = identity.as_ids(
+            source.ids_in(items, start, min(start + source.KEYS, len(items))), Origin(file=items.name)
+        )
         first, last = value_at(ids, 0), value_at(ids, len(ids) - 1)
         if not identity.is_increasing(ids) or (before is not None and not _comes_after(first, before)):
             identity.check_unique(identity.as_ids(as_column(items.ids, "id"), Origin()), Origin(file=items.name))

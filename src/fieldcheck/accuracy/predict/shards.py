@@ -23,8 +23,9 @@ from fieldcheck.accuracy.predict.passes import pool_pass
 from fieldcheck.accuracy.predict.pool import as_pool
 from fieldcheck.accuracy.predict.predict import Prediction, Prepared
 from fieldcheck.accuracy.predict.second_models import TRAIN
+from fieldcheck.core import inputs as source
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.inputs import KEYS, Stretch, ids_in, labels_in
+from fieldcheck.core.inputs import Stretch
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.origin import Origin
@@ -100,9 +101,9 @@ def measure_step(rows: cutting.RowRange, job: Measuring) -> ShardFacts:
     ready = job.open()
     labels = job.asked.labels or None if isinstance(job.asked.labels, bool) else job.asked.labels
     if labels is not None:
-        own = labels_in(ready.items, rows.start, rows.stop) if labels is True else None
+        own = source.labels_in(ready.items, rows.start, rows.stop) if labels is True else None
         labels = own if labels is True else labels[rows.start : rows.stop]
-    items = Stretch(ready.items, rows.start, rows.stop, ids_in(ready.items, rows.start, rows.stop), labels)
+    items = Stretch(ready.items, rows.start, rows.stop, source.ids_in(ready.items, rows.start, rows.stop), labels)
     kept = pool_pass(
         ready.runner,
         items,
@@ -255,8 +256,10 @@ def _for_workers(asked: Prediction, ready: Prepared) -> Prediction:
 def _record(asked: Prediction, items: Any, rows: int) -> dict[str, str]:
     """What makes two runs the same: what was asked for, and of which items."""
     total, origin = hashlib.sha256(), Origin(file=items.name)
-    for start in range(0, len(items), KEYS):
-        for part in identity.as_bytes(identity.as_ids(ids_in(items, start, min(start + KEYS, len(items))), origin)):
+    for start in range(0, len(items), source.KEYS):
+        for part in identity.as_bytes(
+            identity.as_ids(source.ids_in(items, start, min(start + source.KEYS, len(items))), origin)
+        ):
             total.update(part)
     words = {one.name: _words(getattr(asked, one.name)) for one in fields(asked)}
     return {**words, "rows": str(rows), "items": str(len(items)), "ids": total.hexdigest()[:16]}

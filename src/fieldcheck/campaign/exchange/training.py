@@ -73,7 +73,7 @@ class TrainingSet(Sequence[TrainingItem]):
                 TrainingItem(
                     item.id,
                     str(item.label),
-                    campaign.view.prediction_of(item.position),
+                    campaign.pool.prediction_at(item.position),
                     item.id in failed,
                     one.cells(),
                     content_at(campaign, item.id),

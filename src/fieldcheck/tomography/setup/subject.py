@@ -54,6 +54,8 @@ class Subject:
         What was found out when it was opened.
     recorded_left
         The share of the inputs with an object left, where that was recorded.
+    one_order
+        Whether perturbations can be applied in the space's own order only.
     """
 
     space: Space
@@ -66,6 +68,7 @@ class Subject:
     notes: tuple[str, ...] = ()
     executor: Executor | None = None
     recorded_left: ShareLeft | None = None
+    one_order: bool = False
 
     def left(self) -> ShareLeft | None:
         """The share of the inputs with an object left, where the truth is boxes."""
@@ -83,12 +86,12 @@ def of_truth(truth: RecordedTruth) -> Subject:
     """A recorded truth as a subject; the order of perturbations is the recorded one."""
 
     def measure(tests: IntArray, inputs: IntArray, arrangements: IntArray | None) -> FloatArray:
-        if arrangements is not None:
-            raise SpaceError("a recorded truth knows one order", rule="ordered = false")
         return truth.measure(tests, inputs).held
 
     digest = {"truth": hashlib.sha256(np.packbits(truth.held).tobytes()).hexdigest()[:16]}
-    return Subject(truth.space, truth.inputs, measure, truth.labels, truth.guess, digest, recorded_left=truth.left)
+    return Subject(
+        truth.space, truth.inputs, measure, truth.labels, truth.guess, digest, recorded_left=truth.left, one_order=True
+    )
 
 
 def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
