@@ -99,7 +99,7 @@ class Run:
             raise SpaceError(f"{folder} has no outcomes yet", rule="run it first", hint="tomography run --resume")
         space = space_of(head["space"], Path(folder) / HEAD)
         with decoding(Path(folder) / HEAD, SpaceError, rule="only --resume writes to it", hint=BACKUP):
-            left = ShareLeft.of_record(head["left"], space)
+            left = ShareLeft.of_record(head["left"], space, int(head["inputs"]))
         _refuse_nothing(outcomes, folder)
         return cls(
             space=space,
@@ -119,7 +119,7 @@ class Run:
 
     @property
     def evidence(self) -> Evidence:
-        return Evidence(self.space, self.outcomes, self.classes, self.guess)
+        return Evidence(self.space, self.outcomes, self.classes, self.guess, self.left)
 
     @cached_property
     def fitted(self) -> FittedSurrogate:
@@ -298,7 +298,7 @@ def measure(  # noqa: PLR0913 -- all optional
         folder=None if folder is None else Path(folder),
         inputs=subject.inputs,
         ending=ending(schedule, outcomes),
-        left=ShareLeft.of_record(head["left"], subject.space),
+        left=ShareLeft.of_record(head["left"], subject.space, subject.inputs),
         rows=outcomes,
         objects=None if ledger is None else ledger.objects(),
     )

@@ -167,14 +167,14 @@ class Executor:
         shape = tuple(self.space.shape[at] for at in axes)
         if self.scenes is None or math.prod(shape) > MOST_MOVED:
             return None
-        shares = np.empty(math.prod(shape))
+        left = np.empty((math.prod(shape), len(self.inputs)), dtype=np.bool_)
         inputs = np.arange(len(self.inputs))
         for number, levels in enumerate(np.ndindex(*shape)):
             severities = np.zeros(len(self.space.axes), dtype=np.int64)
             severities[list(axes)] = levels
             truths = self.truths(np.repeat(self.space.numbers(severities), len(inputs)), inputs)
-            shares[number] = np.mean([len(boxes) > 0 for boxes in truths])
-        return ShareLeft(axes, shares.reshape(shape))
+            left[number] = [len(boxes) > 0 for boxes in truths]
+        return ShareLeft.counted(axes, shape, left)
 
     def _scenes(self) -> Scenes:
         if self.scenes is None:

@@ -70,7 +70,7 @@ class RecordedTruth:
         """The share of the inputs that a test applies to; None where it is all."""
         if self.applies is None:
             return None
-        return ShareLeft(tuple(range(len(self.space.axes))), self.applies.mean(axis=1).reshape(self.space.shape))
+        return ShareLeft.counted(tuple(range(len(self.space.axes))), self.space.shape, self.applies)
 
     @property
     def applicable(self) -> IntArray:
