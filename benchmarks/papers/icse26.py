@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pages import DOCS, Floats, Part, Run, main, table
@@ -110,7 +111,7 @@ def record(found: Subject, path: Path) -> None:
     held, applies = np.zeros((2, found.space.size, found.inputs), dtype=np.bool_)
     held[done.outcomes.tests, done.outcomes.inputs] = done.outcomes.held > 0
     applies[done.outcomes.tests, done.outcomes.inputs] = True
-    bits = {} if applies.all() else {"applies": np.packbits(applies, axis=1)}
+    bits: dict[str, Any] = {} if applies.all() else {"applies": np.packbits(applies, axis=1)}
     bits |= {} if found.classes is None else {"labels": found.classes}
     assert found.clock is not None
     np.savez_compressed(
@@ -121,7 +122,7 @@ def record(found: Subject, path: Path) -> None:
         inputs=found.inputs,
         classes=round(1 / found.guess) if found.guess else 0,
         seconds=[found.clock.perturbing, found.clock.inferring],
-        **bits,  # type: ignore[arg-type]
+        **bits,
     )
 
 

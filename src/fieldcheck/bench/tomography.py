@@ -11,6 +11,7 @@ from statistics import fmean
 
 import numpy as np
 
+from fieldcheck import tomography
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
@@ -18,17 +19,14 @@ from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.runs.schedule import BASE
-from fieldcheck.tomography.setup.subject import of_truth
 from fieldcheck.tomography.setup.truth import RecordedTruth
 from fieldcheck.tomography.surrogates import base
 from fieldcheck.tomography.surrogates import registry as surrogates
 
 ORDERS = ">=3"
 
-
 BAND = 1.959963984540054
 """Standard deviations on either side of a band of 95 %."""
-
 
 HALF, NESTED = 2, (1, 3, 4)
 """The queries of the paper: low is up to HALF; nested regions go up to these severities, and to all."""
@@ -117,7 +115,7 @@ class _Repetition:
 
 def _once(truth: RecordedTruth, plan: Plan, surrogate: str, budget: int | None, seed: int) -> _Repetition:
     """As the command runs it: unperturbed inputs first, and what was measured in full is not predicted."""
-    run = measure(of_truth(truth), plan=plan, budget=budget, surrogate=surrogate, seed=seed, base=BASE)
+    run = measure(tomography.of_truth(truth), plan=plan, budget=budget, surrogate=surrogate, seed=seed, base=BASE)
     started = time.process_time()
     fitted = run.fitted
     means, deviations = fitted.predict(np.arange(truth.space.size))

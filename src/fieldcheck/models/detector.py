@@ -68,7 +68,7 @@ class Detector:
         if inputs.kind != "image":
             raise ModelError(f"boxes in {inputs.kind}s", rule="a detector looks at images")
         first = inputs.batch(0, 1)
-        found = cls(opened, _decode(decoder, trust=trust), *first.shape[1:3], groups)
+        found = cls(opened, _decode(decoder, trust=trust), first.shape[1], first.shape[2], groups)
         found(first)
         return found
 

@@ -9,9 +9,9 @@ import numpy as np
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
-from fieldcheck.tomography.setup.scenes import ShareLeft
 from fieldcheck.tomography.setup.subject import of_truth
 from fieldcheck.tomography.setup.truth import RecordedTruth
+from fieldcheck.tomography.surrogates.left import ShareLeft
 from fieldcheck.tomography.surrogates.logistic import Logistic
 
 

@@ -27,12 +27,13 @@ from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.query import Query, parse
 from fieldcheck.tomography.runs.ending import Ending, ending
 from fieldcheck.tomography.runs.folder import BACKUP, HEAD, RunFolder, space_of
-from fieldcheck.tomography.runs.measure import Bands, Look, Progress, Tell, carried_out, head_of
+from fieldcheck.tomography.runs.measure import Bands, Look, Progress, Tell, Workers, carried_out, head_of
 from fieldcheck.tomography.runs.schedule import Schedule, Stage
 from fieldcheck.tomography.runs.stopping import Stopping
-from fieldcheck.tomography.setup.scenes import LEAST_LEFT, ShareLeft
+from fieldcheck.tomography.setup.scenes import LEAST_LEFT
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
+from fieldcheck.tomography.surrogates.left import ShareLeft
 from fieldcheck.tomography.surrogates.measured import WithMeasured
 
 NEEDED: schema.Schema = {
@@ -251,6 +252,7 @@ def measure(  # noqa: PLR0913 -- all optional
     tell: Tell | None = None,
     base: int = 0,
     look: Look | None = None,
+    workers: Workers | None = None,
 ) -> Run:
     """Run the plan on a subject.
 
@@ -263,6 +265,8 @@ def measure(  # noqa: PLR0913 -- all optional
         Told how far the run is, and in words what was seen on the way.
     base, look
         Unperturbed inputs that are measured first, at least; shown to ``look`` before the rest is spent.
+    workers
+        Where the rest is run; by default here.
     """
     surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
     if ordered and subject.one_order:
@@ -285,7 +289,7 @@ def measure(  # noqa: PLR0913 -- all optional
     ledger = None if folder is None else RunFolder.create(folder, head, resume=resume)
     if ledger is not None:
         schedule = replace(schedule, earlier=tuple(Stage(**stage) for stage in ledger.head().get("earlier", ())))
-    outcomes, arrangements = carried_out(schedule, subject, ledger, progress, look)
+    outcomes, arrangements = carried_out(schedule, subject, ledger, progress, look, workers)
     _refuse_nothing(outcomes, "the run")
     return Run(
         subject.space,

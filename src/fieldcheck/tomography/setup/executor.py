@@ -24,7 +24,8 @@ from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Perturbation
-from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, ShareLeft, moves
+from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, moves
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 HELD, LEAST = 2**28, 64
 """Bytes of perturbed inputs that are held at once, about, and rows at least."""
@@ -72,6 +73,15 @@ class Clock:
         """Of the model in all that was spent."""
         total = self.perturbing + self.inferring
         return self.inferring / total if total else float("nan")
+
+    def since(self, before: Clock) -> Clock:
+        """What was spent after a moment."""
+        return Clock(self.perturbing - before.perturbing, self.inferring - before.inferring)
+
+    def add(self, other: Clock) -> None:
+        """What was spent elsewhere."""
+        self.perturbing += other.perturbing
+        self.inferring += other.inferring
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,8 @@ from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
-from fieldcheck.tomography.setup.scenes import LEAST_LEFT, ShareLeft
+from fieldcheck.tomography.setup.scenes import LEAST_LEFT
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 COLUMNS = "tests, perturbations, correct (bits), inputs, labels"
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
-from fieldcheck.tomography.setup.scenes import ShareLeft
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics.regression import grouped_logistic
-from fieldcheck.tomography.setup.scenes import ShareLeft
 from fieldcheck.tomography.surrogates.base import Evidence
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 SEPARATE = 40_000
 """With more rows than this the input itself is left out, and rows of the same test and class are counted together."""

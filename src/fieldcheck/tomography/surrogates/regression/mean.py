@@ -13,7 +13,7 @@ from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression import grid_features, grouped_logistic
-from fieldcheck.tomography.setup.scenes import ShareLeft
+from fieldcheck.tomography.surrogates.left import ShareLeft
 from fieldcheck.tomography.surrogates.regression.basis import Basis
 
 CACHE = 65_536
