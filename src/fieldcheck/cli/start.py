@@ -159,11 +159,15 @@ def _instructions(file: Path) -> str:
     return text
 
 
+CLASS, MEANING = ("name", "class", "label", "category"), ("description", "meaning", "definition", "explanation")
+"""What the columns of a table of descriptions may be called."""
+
+
 def _descriptions(file: Path) -> dict[str, str]:
     """By class, what it means; the first line may be a header."""
     with open_text(file, None, FieldcheckError) as stream:
         rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
-    if rows and [cell.lower() for cell in rows[0]] == ["name", "description"]:
+    if rows and rows[0][0].lower() in CLASS and rows[0][1:2] and rows[0][1].lower() in MEANING:
         rows = rows[1:]
     for line, row in enumerate(rows, start=1):
         if len(row) != 2 or not all(row):
