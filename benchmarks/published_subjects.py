@@ -24,6 +24,7 @@ import numpy as np
 from fieldcheck import bench
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.bench import Row
+from fieldcheck.engines import Processes
 from fieldcheck.sources import load
 
 HERE = Path(__file__).resolve().parent
@@ -63,7 +64,7 @@ def main() -> None:
         )
     ]
     wanted = [narrowed(plan, given.only.split(",")) for plan in plans] if given.only else plans
-    parts = [bench.run(plan, jobs=given.jobs, progress=tell, resume=journal) for plan in wanted if plan]
+    parts = [bench.run(plan, engine=Processes(given.jobs), progress=tell, resume=journal) for plan in wanted if plan]
     here = set() if given.only else {path.stem for path in subjects}
     found = {cell_of(row): row for row in bench.measured_rows() if row["subject"] not in here}
     found |= {cell_of(row): row for part in parts for row in part.fair_rows()}

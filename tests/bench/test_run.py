@@ -30,6 +30,7 @@ from fieldcheck.bench.offsets import OffsetBins
 from fieldcheck.bench.result import CellResult
 from fieldcheck.bench.rows import Row
 from fieldcheck.core.errors import BenchError, DesignError, FieldcheckError
+from fieldcheck.engines import Processes
 from fieldcheck.sources import load
 
 from .subjects import write_subject
@@ -104,12 +105,12 @@ def test_seeds_do_not_depend_on_how_many_there_are(plan):
 
 
 def test_two_processes_give_the_same_numbers(plan):
-    assert numbers(run(plan, jobs=2)) == numbers(run(plan, jobs=1))
+    assert numbers(run(plan, engine=Processes(2))) == numbers(run(plan))
 
 
 def test_nothing_is_still_closing_when_it_returns(plan):
     before = set(threading.enumerate())
-    run(plan, jobs=2)
+    run(plan, engine=Processes(2))
     assert set(threading.enumerate()) <= before
     assert not multiprocessing.active_children()
 
@@ -127,7 +128,7 @@ def test_interrupted_while_its_processes_start_it_ends_them_and_no_others(plan, 
     other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(3600,))
     other.start()
     with pytest.raises(KeyboardInterrupt):
-        run(plan, jobs=2)
+        run(plan, engine=Processes(2))
     assert other.is_alive()
     other.terminate()
     other.join()
@@ -137,10 +138,11 @@ def test_interrupted_while_its_processes_start_it_ends_them_and_no_others(plan, 
 KILLED = """
 import sys
 from fieldcheck.bench import Study, run
+from fieldcheck.engines import Processes
 
 if __name__ == "__main__":
     plan = Study([sys.argv[1]], ("srs", "waves"), ("confidence",), (60, 80, 100), repetitions=3_000)
-    run(plan, jobs=2, progress=lambda *_: print("one cell is done", flush=True))
+    run(plan, engine=Processes(2), progress=lambda *_: print("one cell is done", flush=True))
 """
 
 
@@ -188,14 +190,14 @@ def alive(process: int) -> bool:
 
 def test_pools_in_memory_are_as_good_as_files(plan):
     pools = replace(plan, subjects=[load(path) for path in plan.subjects])
-    assert numbers(run(pools, jobs=2)) == numbers(run(plan))
+    assert numbers(run(pools, engine=Processes(2))) == numbers(run(plan))
 
 
 def test_an_error_in_a_worker_reaches_the_user(plan, tmp_path):
     pools = [load(path) for path in plan.subjects]
     (tmp_path / "gone.npy").write_bytes(b"not an array")
     with pytest.raises(BenchError, match="activations of 'one'"):
-        run(replace(plan, subjects=pools, activations={"one": tmp_path / "gone.npy"}), jobs=2)
+        run(replace(plan, subjects=pools, activations={"one": tmp_path / "gone.npy"}), engine=Processes(2))
 
 
 def test_a_cell_does_not_depend_on_its_company(plan):

@@ -80,7 +80,7 @@ def check_refused(done: Done, *words: str) -> None:
         ("bench tea.csv --budget 1", "2 labels"),
         ("bench tea.csv tea.csv --budget 20", "tea"),
         ("bench tea.csv --budget 20 --repetitions 0", "--repetitions"),
-        ("bench tea.csv --budget 20 --jobs 0", "--jobs"),
+        ("bench tea.csv --budget 20 --engine processes:workers=0", "0 workers"),
         ("bench tea.csv --budget 20 --activations layer.npy", "SUBJECT=FILE"),
         ("bench tea.csv --budget 20 --json nodir/rows.json", "mkdir"),
         ("bench tea.csv --budget 20 --tables tea.csv", "tea.csv"),

@@ -85,7 +85,17 @@ def rows(path: Path) -> list[dict[str, object]]:
 def test_an_interrupted_bench_stops_at_once_and_goes_on_later(
     tea: Path, tmp_path: Path, jobs: int, whole_group: bool
 ) -> None:
-    asked = ("bench", tea, *BENCH, "--jobs", jobs, "--json", "rows.json", "--resume", "journal")
+    asked = (
+        "bench",
+        tea,
+        *BENCH,
+        "--engine",
+        f"processes:workers={jobs}",
+        "--json",
+        "rows.json",
+        "--resume",
+        "journal",
+    )
     child, out, err = interrupted(*asked, folder=tmp_path, whole_group=whole_group)
     assert (child.returncode, out) == (130, "")
     said = [line for line in err.splitlines() if not line.startswith("cells: ")]  # progress, where it takes long

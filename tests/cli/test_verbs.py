@@ -185,9 +185,13 @@ def test_bench_groups_by_words_or_by_a_table(run: Run, tea: Path, price: Path) -
         assert "rule:" in refused.err
 
 
-def test_bench_rows_do_not_depend_on_the_number_of_jobs(run: Run, tea: Path) -> None:
+def test_bench_rows_do_not_depend_on_the_number_of_workers(run: Run, tea: Path) -> None:
     asked = ("bench", tea, "-d", "srs,ssrs,gbs", "-a", "confidence,lsa", "-n", "20,40", "-r", 3)
-    assert run(*asked, "--json", "one.json").code == run(*asked, "--json", "two.json", "--jobs", 2).code == 0
+    assert (
+        run(*asked, "--json", "one.json").code
+        == run(*asked, "--json", "two.json", "--engine", "processes:workers=2").code
+        == 0
+    )
     rows = _rows("one.json")
     assert rows == _rows("two.json")
     assert set(rows[0]) | {"cpu_seconds"} >= ROW_KEYS

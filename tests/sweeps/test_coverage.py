@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fieldcheck import bench
+from fieldcheck.engines import Processes
 from fieldcheck.testing import assert_covers
 
 REPETITIONS = 400
@@ -25,7 +26,7 @@ def test_intervals_hold(published_data: Path, budget: int) -> None:
         threshold=0.5,
         seed=7,
     )
-    rows = bench.run(plan, jobs=2).fair_rows()
+    rows = bench.run(plan, engine=Processes(2)).fair_rows()
     assert len(rows) > 100
     for row in rows:
         print(row["subject"], row["design"], row["auxiliary"], row["coverage"])
@@ -44,5 +45,5 @@ def test_mean_coverage_is_not_below_the_promise(published_data: Path) -> None:
         threshold=0.5,
         seed=8,
     )
-    rows = bench.run(plan, jobs=2).fair_rows()
+    rows = bench.run(plan, engine=Processes(2)).fair_rows()
     assert sum(row["coverage"] for row in rows) / len(rows) > 0.94

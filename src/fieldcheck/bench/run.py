@@ -7,37 +7,37 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fieldcheck import engines
-from fieldcheck.bench.cells import Workshop
+from fieldcheck.bench.cells import Bench
 from fieldcheck.bench.finished_cells import FinishedCells, key_of
 from fieldcheck.bench.plan import Cell, Contender, Offer, Study, cells
 from fieldcheck.bench.result import CellResult, Result
 from fieldcheck.bench.rows import unique
 from fieldcheck.bench.signals import FailureCurve
-from fieldcheck.core.errors import BenchError, DesignError
+from fieldcheck.core.errors import DesignError
+from fieldcheck.core.pool.engine import AsDone, Engine
 from fieldcheck.core.versions import versions
 
 Progress = Callable[[int, int, Cell], None]
 """Called after each cell with the number of finished cells, the number of all, and the cell."""
 
 
-def run(plan: Study, *, jobs: int = 1, progress: Progress | None = None, resume: Path | str | None = None) -> Result:
+def run(
+    plan: Study, *, engine: Engine | None = None, progress: Progress | None = None, resume: Path | str | None = None
+) -> Result:
     """Measure every cell of the plan.
 
-    jobs
-        Number of processes. Each loads a subject when its first cell comes up; results do not depend on it.
+    engine
+        Where; by default here. A worker loads a subject when its first cell comes up; results do not depend on it.
     resume
-        A finished: cells found there are taken from it, new ones are added to it as soon as they are finished.
+        Cells found in this file are taken from it, new ones are added to it as soon as they are finished.
     """
-    if jobs < 1:
-        raise BenchError(f"{jobs} jobs", rule="1 or more processes")
-    workshop = Workshop(plan)
-    entries = [workshop.entry(subject) for subject in plan.sources()]
-    lineup, refusals = _able(workshop, entries)
+    bench = Bench(plan)
+    entries = [bench.entry(subject) for subject in plan.sources()]
+    lineup, refusals = _able(bench, entries)
     planned, notes = cells(plan, entries, lineup)
-    finished = _collect(workshop, planned, jobs=jobs, progress=progress, resume=resume)
+    finished = _collect(bench, planned, engine=engine, progress=progress, resume=resume)
     ordered = tuple(finished[cell] for cell in planned)
-    leaks = _leaks(workshop, planned)
+    leaks = _leaks(bench, planned)
     warnings = unique(text for texts in leaks.values() for text in texts)
     return Result(
         cells=ordered,
@@ -46,14 +46,14 @@ def run(plan: Study, *, jobs: int = 1, progress: Progress | None = None, resume:
         leaks=tuple(leaks),
         notes=(*refusals, *notes, *warnings),
         groups=dict(plan.groups),
-        curves=_curves(workshop, [cell for cell in planned if (cell.subject, cell.auxiliary) not in leaks]),
+        curves=_curves(bench, [cell for cell in planned if (cell.subject, cell.auxiliary) not in leaks]),
         versions=versions(),
     )
 
 
-def _leaks(workshop: Workshop, planned: Sequence[Cell]) -> dict[tuple[str, str], tuple[str, ...]]:
+def _leaks(bench: Bench, planned: Sequence[Cell]) -> dict[tuple[str, str], tuple[str, ...]]:
     """By subject and auxiliary variable, what to say where the variable gives away the outcome."""
-    found = {(cell.subject, cell.auxiliary): workshop.leak(cell) for cell in planned}
+    found = {(cell.subject, cell.auxiliary): bench.leak(cell) for cell in planned}
     return {
         (subject, auxiliary): tuple(f"{subject}: {text}; left out of the ranking" for text in texts)
         for (subject, auxiliary), texts in found.items()
@@ -61,19 +61,19 @@ def _leaks(workshop: Workshop, planned: Sequence[Cell]) -> dict[tuple[str, str],
     }
 
 
-def _curves(workshop: Workshop, planned: Sequence[Cell]) -> tuple[FailureCurve, ...]:
+def _curves(bench: Bench, planned: Sequence[Cell]) -> tuple[FailureCurve, ...]:
     """Of every variable that a technique looked at."""
-    used = dict.fromkeys((cell.subject, name) for cell in planned for name in workshop.names(cell))
-    return tuple(workshop.failure_curve(subject, name) for subject, name in used)
+    used = dict.fromkeys((cell.subject, name) for cell in planned for name in bench.names(cell))
+    return tuple(bench.failure_curve(subject, name) for subject, name in used)
 
 
-def _able(workshop: Workshop, entries: Sequence[Offer]) -> tuple[list[Contender], tuple[str, ...]]:
+def _able(bench: Bench, entries: Sequence[Offer]) -> tuple[list[Contender], tuple[str, ...]]:
     """The techniques that accept their auxiliary variables, and notes on those that do not."""
     able: list[Contender] = []
     notes: list[str] = []
-    for contender in workshop.lineup:
+    for contender in bench.lineup:
         hosts = [entry.name for entry in entries if not entry.lacks(contender)]
-        refusal = workshop.refusal(contender, hosts[0]) if hosts else ""
+        refusal = bench.refusal(contender, hosts[0]) if hosts else ""
         if refusal:
             notes.append(f"{contender.spec} is left out with {contender.auxiliary}: {refusal}")
         else:
@@ -84,19 +84,19 @@ def _able(workshop: Workshop, entries: Sequence[Offer]) -> tuple[list[Contender]
 
 
 def _collect(
-    workshop: Workshop,
+    bench: Bench,
     planned: Sequence[Cell],
     *,
-    jobs: int,
+    engine: Engine | None,
     progress: Progress | None,
     resume: Path | str | None,
 ) -> dict[Cell, CellResult]:
     kept = None if resume is None else FinishedCells(Path(resume))
-    keys = {} if kept is None else {cell: key_of(workshop.determinants(cell)) for cell in planned}
+    keys = {} if kept is None else {cell: key_of(bench.determinants(cell)) for cell in planned}
     known = {} if kept is None else {cell: kept.find(key) for cell, key in keys.items()}
     finished = {cell: result for cell, result in known.items() if result is not None}
     missing = [cell for cell in planned if cell not in finished]
-    for result in _measure(workshop, missing, jobs=jobs):
+    for result in _measure(bench, missing, engine):
         finished[result.cell] = result
         if kept is not None:
             kept.add(keys[result.cell], result)
@@ -105,12 +105,15 @@ def _collect(
     return finished
 
 
-def _measure(workshop: Workshop, missing: Sequence[Cell], *, jobs: int) -> Iterator[CellResult]:
-    if jobs == 1 or len(missing) < 2:
-        yield from map(workshop.measure, missing)
+def _measure(bench: Bench, missing: Sequence[Cell], engine: Engine | None) -> Iterator[CellResult]:
+    if engine is None or len(missing) < 2:
+        yield from map(bench.measure, missing)
         return
-    workers = engines.Processes(min(jobs, len(missing)))
-    yield from (result for _, result in workers.as_done(_measure_there, missing, _There(workshop.plan)))
+    there = _There(bench.plan)
+    if isinstance(engine, AsDone):
+        yield from (result for _, result in engine.as_done(_measure_there, missing, there))
+    else:
+        yield from engine.map(_measure_there, missing, there)
 
 
 @dataclass
@@ -120,9 +123,9 @@ class _There:
     plan: Study
 
     @cached_property
-    def workshop(self) -> Workshop:
-        return Workshop(self.plan)
+    def bench(self) -> Bench:
+        return Bench(self.plan)
 
 
 def _measure_there(cell: Cell, there: _There) -> CellResult:
-    return there.workshop.measure(cell)
+    return there.bench.measure(cell)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from fieldcheck import bench as comparison
-from fieldcheck import report
+from fieldcheck import engines, report
 from fieldcheck.accuracy import designs
 from fieldcheck.bench.rows import COUNTED
 from fieldcheck.cli import options
@@ -56,8 +56,8 @@ def bench(
     budget: Annotated[str, typer.Option("--budget", "-n", help="Numbers of labels: 50,200.")] = "50,100,200,400,800",
     repetitions: Annotated[int, typer.Option("--repetitions", "-r", min=1, help="Simulated campaigns per cell.")] = 30,
     seed: options.Seed = 0,
+    engine: options.EngineName = "local",
     truth: options.Truth = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes; results do not depend on it.")] = 1,
     level: options.Level = 0.95,
     loss: options.LossName = "squared",
     threshold: options.Threshold = None,
@@ -114,9 +114,10 @@ def bench(
     )
     options.check_outputs(json_file, html)
     options.make_folder(tables)
+    runs = None if engine == "local" else engines.engine_of(engine)
     with progress("cells") as report_progress:
         result = comparison.run(
-            plan, jobs=jobs, resume=resume, progress=lambda done, total, _: report_progress(done, total)
+            plan, engine=runs, resume=resume, progress=lambda done, total, _: report_progress(done, total)
         )
     for note in result.notes:
         tell(f"note: {note}")

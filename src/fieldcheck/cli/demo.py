@@ -23,6 +23,7 @@ from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit
+from fieldcheck.files import whole
 from fieldcheck.report import tomography_figures
 from fieldcheck.report.comparison import differences_chart
 from fieldcheck.sources import digits
@@ -113,8 +114,8 @@ def _write_inputs(field: digits.DigitsField, out: Path) -> None:
     np.save(out / "activations.npy", field.activations)
     np.save(out / "digits.npy", np.rint(255 * (1.0 - np.clip(field.images, 0.0, 1.0))).astype(np.uint8))
     np.savez(out / "digits.npz", images=np.rint(255 * field.fresh).astype(np.uint8), labels=field.truths)
-    (out / "network.pkl").write_bytes(pickle.dumps(field.network))
-    (out / "space.toml").write_text(SPACE, encoding="utf-8")
+    whole.write_bytes(out / "network.pkl", pickle.dumps(field.network))
+    whole.write_text(out / "space.toml", SPACE)
 
 
 def _campaign(out: Path, seed: int) -> Campaign:

@@ -86,7 +86,7 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
             if progress.disputed
             else "",
         ),
-        ("annotators", annotators or "nobody yet"),
+        ("annotators", annotators or "none yet"),
         (
             "agreement",
             "" if math.isnan(progress.agreement) else f"{progress.agreement:.0%} of items with several labels",

@@ -99,9 +99,28 @@ class Subset:
         return gather(self.inputs, self.positions[start:stop])
 
 
+KEYS = 1 << 16
+"""Ids that are read at once where all are looked at."""
+
+
+def ids_in(inputs: Inputs, start: int, stop: int) -> Any:
+    """Ids of some items; a source with ``known`` does not hold those of all others."""
+    own = getattr(inputs, "known", None)
+    return as_column(inputs.ids[start:stop] if own is None else own(start, stop)[0], "id")
+
+
+def labels_in(inputs: Inputs, start: int, stop: int) -> npt.NDArray[Any] | None:
+    """Labels of some items, where they are known."""
+    own = getattr(inputs, "known", None)
+    if own is not None:
+        labels: npt.NDArray[Any] | None = own(start, stop)[1]
+        return labels
+    return None if inputs.labels is None else inputs.labels[start:stop]
+
+
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """Items from ``start`` up to ``stop``; their ids and labels come from those who have read them once for all."""
+    """Items from ``start`` up to ``stop``."""
 
     inputs: Inputs
     start: int

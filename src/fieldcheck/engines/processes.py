@@ -43,13 +43,7 @@ class Processes:
         self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
     ) -> Iterator[engine.R]:
         """Results in order; what is done before its turn waits."""
-        waiting: dict[int, engine.R] = {}
-        given = 0
-        for at, result in self.as_done(step, shards, constants):
-            waiting[at] = result
-            while given in waiting:
-                yield waiting.pop(given)
-                given += 1
+        return engine.in_order(self.as_done(step, shards, constants))
 
     def as_done(
         self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
@@ -95,7 +89,7 @@ class Processes:
             f"workers died {TRIES} times, with {left:,} shards left",
             rule="a worker is not killed and has the memory that a shard needs; a script that starts several does so "
             'under `if __name__ == "__main__":`',
-            hint="smaller shards (--rows), or one worker: --engine processes:workers=1, --jobs 1",
+            hint="smaller shards (--rows), or one worker: --engine processes:workers=1",
         )
 
 

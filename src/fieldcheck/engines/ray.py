@@ -38,6 +38,12 @@ class Ray:
         self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
     ) -> Iterator[engine.R]:
         """Results in order; what is done before its turn waits."""
+        return engine.in_order(self.as_done(step, shards, constants))
+
+    def as_done(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Sequence[engine.S], constants: engine.C
+    ) -> Iterator[tuple[int, engine.R]]:
+        """Results with the number of their shard, as they come."""
         ray = _imported()
         with self._connected(ray):
             # In a list Ray leaves it alone: each worker fetches it when its first shard comes, a new one too.
@@ -46,7 +52,7 @@ class Ray:
             made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES)(_Worker)
             actors = [made.remote() for _ in range(count)]
             try:
-                yield from _in_order(ray, actors, step, shards, kept)
+                yield from _as_done(ray, actors, step, shards, kept)
             except ray.exceptions.RayTaskError as error:
                 raise error.cause from None
             except ray.exceptions.RayActorError as error:
@@ -91,25 +97,21 @@ class _Worker:
         return step(shard, self.constants[0])
 
 
-def _in_order(
+def _as_done(
     ray: Any, actors: Sequence[Any], step: Callable[[Any, Any], Any], shards: Sequence[Any], kept: list[Any]
-) -> Iterator[Any]:
+) -> Iterator[tuple[int, Any]]:
     """A worker that is free gets the next shard."""
     coming: dict[Any, tuple[int, Any]] = {}
-    done: dict[int, Any] = {}
-    free, sent, given = list(actors), 0, 0
-    while given < len(shards):
+    free, sent = list(actors), 0
+    while coming or sent < len(shards):
         while free and sent < len(shards):
             actor = free.pop()
             coming[actor.run.remote(step, shards[sent], kept)] = (sent, actor)
             sent += 1
         ready, _ = ray.wait(list(coming), num_returns=1)
         at, actor = coming.pop(ready[0])
-        done[at] = ray.get(ready[0])
         free.append(actor)
-        while given in done:
-            yield done.pop(given)
-            given += 1
+        yield at, ray.get(ready[0])
 
 
 def _imported() -> Any:

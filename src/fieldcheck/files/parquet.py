@@ -19,14 +19,22 @@ WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE
 """Bytes of a value in memory."""
 
 
+PIECE = 1 << 20
+"""Bytes read at once of a file that is not mapped."""
+
+
 @contextmanager
-def open_parquet(path: Path, error: type[FieldcheckError]) -> Iterator[Any]:
-    """The file; what is wrong with it, also while it is read, is raised as ``error``."""
+def open_parquet(path: Path, error: type[FieldcheckError], *, mapped: bool = True) -> Iterator[Any]:
+    """The file; what is wrong with it, also while it is read, is raised as ``error``.
+
+    mapped
+        Into memory: quicker; what goes by once is better read piece by piece, and counts as memory only then.
+    """
     from pyarrow import parquet
 
     with (
         decoding(path, error, kind="Parquet", rule="a complete Parquet file"),
-        parquet.ParquetFile(path, memory_map=True) as source,
+        parquet.ParquetFile(path, memory_map=mapped, buffer_size=0 if mapped else PIECE, pre_buffer=False) as source,
     ):
         check_size(path, _unpacked(path, source), error)
         yield source

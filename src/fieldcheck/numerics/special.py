@@ -8,4 +8,5 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     import scipy.special
 
-    return getattr(scipy.special, name)
+    found = globals()[name] = getattr(scipy.special, name)
+    return found

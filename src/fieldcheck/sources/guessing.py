@@ -109,11 +109,6 @@ def names_truth(name: str) -> bool:
     return bool(words & TRUE) and not words & (PREDICTED | MACHINE | SURE_OF_ITSELF | LIKELIHOOD | SCORE | IDS)
 
 
-def gives_away(name: str) -> bool:
-    """Whether a name says that a column holds what the model said, how sure it was, or the right answer."""
-    return names_prediction(name) or names_confidence(name) > 1 or names_truth(name) or is_runner_up(name)
-
-
 def is_answer(name: str, column: Column, classes: Collection[str]) -> bool:
     """Whether a column is named as right answers are, and holds classes."""
     values = distinct(column) if names_truth(name) else []

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ import numpy as np
 
 from fieldcheck import sources
 from fieldcheck.accuracy import designs as techniques
-from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design, frame_for
+from fieldcheck.accuracy.assessment.sampling import build_design
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.designs.base import Design, auxiliary_of, spec
+from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, auxiliary_of, spec
 from fieldcheck.accuracy.designs.forecast import Forecastable, Scenario
 from fieldcheck.core import words
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
@@ -35,7 +35,9 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression.binned import binned_risks
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
+from fieldcheck.numerics.search import first
 
 LADDER = (50, 100, 200, 400, 800, 1600)
 """Budgets that are always shown."""
@@ -232,8 +234,11 @@ def plan(
     """
     pool = sources.load(pool)
     _check(pool, budget, half_width, labelled)
-    chosen, notes = _usable([build_design(one) for one in designs or _forecastable()], pool)
-    outlook = Outlook.of(frame_for(pool, EVERYTHING, None), labelled)
+    asked = [build_design(one) for one in designs or _forecastable()]
+    have = derived.names(pool, _looked_at([EVERYTHING, *asked], list(derived.registry)))
+    chosen, notes = _usable(asked, have)
+    frame = derived.frame(pool, _looked_at([EVERYTHING, *chosen], have))
+    outlook = Outlook.of(_seen(frame, EVERYTHING), labelled)
     budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
     if not budgets:
         notes.append(
@@ -241,7 +246,7 @@ def plan(
             "label all, or ask with --budget"
         )
     courses = tuple(
-        _course(one, pool, outlook.seen_by(one, pool, labelled), budgets=budgets, half_width=half_width, level=level)
+        _course(one, frame, outlook.seen_by(one, frame, labelled), budgets=budgets, half_width=half_width, level=level)
         for one in chosen
     )
     return Forecasts(
@@ -279,21 +284,32 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
         )
 
 
+def _looked_at(chosen: Sequence[Design], have: Collection[str]) -> list[str]:
+    """All variables that some designs look at, of those that there are."""
+    helpful = derived.helpful(have)
+    return list(dict.fromkeys(name for one in chosen for name in auxiliaries_of(one, helpful)))
+
+
+def _seen(frame: Frame, design: Design) -> Frame:
+    """What a design looks at."""
+    return frame.only(auxiliaries_of(design, frame.helpful()))
+
+
 def _drawing(pool: Pool) -> list[str]:
     """How a first random sample is drawn."""
     options = ("--design", "srs", "--budget", "50", "--out", "to_label.csv")
     return ["fieldcheck", "sample", pool.origin.file or "POOL", *options]
 
 
-def _usable(chosen: list[Design], pool: Pool) -> tuple[list[Forecastable], list[str]]:
+def _usable(chosen: list[Design], have: Sequence[str]) -> tuple[list[Forecastable], list[str]]:
     """The techniques that can be planned for and that this pool has the variables for, and a note on the others."""
-    have = derived.names(pool)
+    wanted = derived.helpful(have)
     for one in chosen:
         if not isinstance(one, Forecastable):
             raise DesignError(f"no forecast for '{one.name}'", rule="there are: " + ", ".join(_forecastable()))
     able = [one for one in chosen if isinstance(one, Forecastable)]
-    lacking = [one for one in able if not set(auxiliary_names(one, pool)) <= set(have)]
-    notes = [f"{one.name} is left out: this pool has no {'+'.join(auxiliary_names(one, pool))}" for one in lacking]
+    lacking = [one for one in able if not set(auxiliaries_of(one, wanted)) <= set(have)]
+    notes = [f"{one.name} is left out: this pool has no {'+'.join(auxiliaries_of(one, wanted))}" for one in lacking]
     return [one for one in able if one not in lacking], notes
 
 
@@ -328,31 +344,32 @@ class Outlook:
     useless: float
     labels: int = 0
     dispersion: float = 2.0
+    memo: dict[Hashable, tuple[float, float, float]] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(cls, frame: Frame, labelled: Labelled | None) -> Outlook:
-        model = risk.model_of(frame)
         items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
         losses = np.zeros(0) if labelled is None else labelled.losses
-        believed = model.expected(model.fit(items, losses))
-        part, useless = _part(believed), _useless(model, items, losses)
+        model, part, items = _standing(frame, items, losses)
+        rows = np.arange(len(part))
+        useless = model.useless(items, losses, model.evidence(items, losses), before=USELESS)
         blind = round(WORLDS * useless)
         worlds = [
-            one.expected(belief, part)
+            one.expected(belief, rows)
             for one, count in ((model, WORLDS - blind), (model.blind(), blind))
             if count
             for belief in one.possible(items, losses, count, _normal(one, count if labelled is None else CHOICES))
         ]
-        at = believed[items]
+        at = model.expected(model.fit(items, losses), items)
         dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300)) if len(items) else 2.0
         worlds.sort(key=lambda one: float(one.mean()))
         return cls(frame, model, part, tuple(worlds), useless, len(items), dispersion)
 
-    def seen_by(self, design: Forecastable, pool: Pool, labelled: Labelled | None) -> Outlook:
+    def seen_by(self, design: Forecastable, frame: Frame, labelled: Labelled | None) -> Outlook:
         """The same failure rates, over the items as waves with variables of its own tells them apart."""
         if not design.own_risk or auxiliary_of(design) == EVERYTHING.auxiliary:
             return self
-        own = Outlook.of(frame_for(pool, design, None), labelled)
+        own = Outlook.of(_seen(frame, design), labelled)
         if self.model.family == "gamma":
             return own
         rates = (float(one.mean()) for one in self.worlds)
@@ -365,20 +382,28 @@ class Outlook:
             return ()
         return tuple(np.quantile([one.mean() for one in self.worlds], ENDS).tolist())
 
-    def scenarios(self) -> Iterator[Scenario]:
+    @cached_property
+    def scenarios(self) -> tuple[Scenario, ...]:
         """Each world, with a luck of its own."""
         luck = (permutation(stream(0, "plan", "luck"), len(self.worlds)) + 0.5) / len(self.worlds)
-        for world, own in zip(self.worlds, luck.tolist(), strict=True):
-            spread = self.model.spread(world, dispersion=self.dispersion)
-            yield Scenario(world, spread, self.frame.task, self.frame.size, own)
+        return tuple(
+            Scenario(world, self.model.spread(world, dispersion=self.dispersion), self.frame.task, self.frame.size, own)
+            for world, own in zip(self.worlds, luck.tolist(), strict=True)
+        )
 
     def halves(self, design: Forecastable, frame: Frame, labels: int, *, level: float) -> tuple[float, float, float]:
-        """Half-widths of a design: low end, middle, high end.
+        """Half-widths of a design, worked out once: low end, middle, high end.
 
         frame
             The items that stand for the pool, as the design sees them.
         """
-        found = [design.half_width(frame, one, labels=labels, level=level) for one in self.scenarios()]
+        key = design, labels, level
+        if key not in self.memo:
+            self.memo[key] = self._halves(design, frame, labels, level=level)
+        return self.memo[key]
+
+    def _halves(self, design: Forecastable, frame: Frame, labels: int, *, level: float) -> tuple[float, float, float]:
+        found = [design.half_width(frame, one, labels=labels, level=level) for one in self.scenarios]
         low, middle, high = (float(one) for one in np.quantile(found, ENDS) * design.margins)
         if design.own_risk and self.model.family == "bernoulli":
             high = max(min(high, NOT_OVER * self.halves(RANDOM, frame, labels, level=level)[2]), middle)
@@ -405,17 +430,13 @@ class Outlook:
         return (*said, "budgets count all labels, those that are there included")
 
 
-def _useless(model: risk.RiskModel, items: IntArray, losses: FloatArray) -> float:
-    """Chance that the signals are worth nothing."""
-    if not len(items) or len(model.mean) == 1:
-        return USELESS
-    odds = special.logit(USELESS) + model.blind().evidence(items, losses) - model.evidence(items, losses)
-    return float(special.expit(odds))
-
-
-def _part(expected: FloatArray) -> IntArray:
-    size = min(PART, len(expected))
-    return np.argsort(expected, kind="stable")[((np.arange(size) + 0.5) * len(expected) / size).astype(np.int64)]
+def _standing(frame: Frame, items: IntArray, losses: FloatArray) -> tuple[risk.RiskModel, IntArray, IntArray]:
+    """The risk model of the items that stand for the pool and of those with labels; which stand for it, spread evenly
+    over all risks; and the rows of those with labels, which come after them."""
+    risks = binned_risks(frame)
+    belief = risks.model(items).fit(np.arange(len(items)), losses) if len(items) else None
+    part = risks.spread(belief, min(PART, frame.size))
+    return risks.model(np.concatenate([part, items])), part, np.arange(len(items)) + len(part)
 
 
 def _normal(model: risk.RiskModel, count: int) -> FloatArray:
@@ -439,23 +460,22 @@ Halves = Callable[[int], tuple[float, float, float]]
 
 def _course(
     design: Forecastable,
-    pool: Pool,
+    frame: Frame,
     outlook: Outlook,
     *,
     budgets: Sequence[int],
     half_width: float | None,
     level: float,
 ) -> Course:
-    part = frame_for(pool, design, None).part(outlook.items)
+    part = _seen(frame, design).part(outlook.items)
 
-    @cache
     def halves(labels: int) -> tuple[float, float, float]:
         return outlook.halves(design, part, labels, level=level)
 
     forecasts = tuple(_forecast(one, halves(one)) for one in budgets)
     if half_width is None:
         return Course(_name(design), forecasts)
-    low, middle, high = (_fewest(halves, end, half_width, len(pool)) for end in range(3))
+    low, middle, high = (_fewest(halves, end, half_width, frame.size) for end in range(3))
     return Course(_name(design), forecasts, (middle, low, high))
 
 
@@ -470,9 +490,12 @@ def _forecast(labels: int, halves: tuple[float, float, float]) -> Forecast:
 
 
 def _fewest(halves: Halves, end: int, target: float, population: int) -> int:
-    """The smallest budget that reaches the half-width, by bisection: wider intervals come from fewer labels."""
-    low, high = min(LEAST, population), population
-    while low < high:
-        at = (low + high) // 2
-        low, high = (low, at) if halves(at)[end] <= target else (at + 1, high)
-    return low
+    """The smallest budget that reaches the half-width, to half a percent: wider intervals come from fewer labels."""
+
+    def narrower(labels: int) -> float:
+        return math.log(target / max(halves(labels)[end], 1e-12))
+
+    # The usual budgets are looked at anyway; from one to the next, half-widths fall by about a root of two.
+    near = next((one for one in LADDER if one < population and narrower(one) >= 0), LADDER[-1])
+    least = min(LEAST, population)
+    return first(narrower, least, population, guess=near, step=max(near // 2, 1), slack=200)

@@ -37,9 +37,7 @@ from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, kept_chance, r
 RULE = WaveRule(floor=0.2)
 """A fifth of the chances of a top-up is the same for all items."""
 
-
 TOP_UP = 0.25
-
 
 DESIGN = "waves"
 

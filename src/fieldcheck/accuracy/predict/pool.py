@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fieldcheck.accuracy.predict.needs import has_labels
 from fieldcheck.accuracy.predict.passes import KeptOutputs
+from fieldcheck.core import inputs as source
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.pool import Pool
@@ -85,6 +86,8 @@ class PoolTruth:
             raise InputsError(f"{len(self.labels):,} labels for {len(self.items):,} items", rule="one label per item")
         if self.labels is not True or not hasattr(self.items, "labelled"):
             self.column()
+        elif hasattr(self.items, "known"):
+            replace(self, labels=source.labels_in(self.items, 0, min(source.KEYS, len(self.items)))).column()
 
     def column(self) -> tuple[Any, tuple[str, ...]]:
         """One per item, classes by name, and what to say about it."""

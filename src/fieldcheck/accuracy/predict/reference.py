@@ -13,10 +13,11 @@ from fieldcheck.accuracy.auxiliary.base import Auxiliary, Trace
 from fieldcheck.accuracy.predict.batch import Runner
 from fieldcheck.accuracy.predict.needs import check_there, has_labels, needed
 from fieldcheck.accuracy.predict.passes import Done, reference_trace
+from fieldcheck.core import inputs as source
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs, Subset
 from fieldcheck.core.pool import ids as identity
-from fieldcheck.core.pool.column import as_column
+from fieldcheck.core.pool.column import as_column, value_at
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import Task
@@ -41,7 +42,7 @@ class ItemsAndReference:
     def of(cls, inputs: Any, reference: Any, *, limit: int | None, seed: int) -> ItemsAndReference:
         """Both opened and checked."""
         items = sources.open_inputs(inputs)
-        identity.check_unique(identity.as_ids(as_column(items.ids, "id"), Origin()), Origin(file=items.name))
+        _check_ids(items)
         if reference is None:
             return cls(items)
         whole = sources.open_inputs(reference)
@@ -96,6 +97,24 @@ class ItemsAndReference:
         labels = self.codes(names, runner.model.task) if "labels" in wanted else None
         looking = replace(runner, parts=wanted, layer=runner.layer if "activations" in wanted else "")
         return reference_trace(looking, self.reference, batch=batch, done=done, labels=labels)
+
+
+def _check_ids(items: Inputs) -> None:
+    """Refuse ids that occur twice. Those in increasing order are looked at block by block."""
+    before: Any = None
+    for start in range(0, len(items), source.KEYS):
+        ids = identity.as_ids(
+            source.ids_in(items, start, min(start + source.KEYS, len(items))), Origin(file=items.name)
+        )
+        first, last = value_at(ids, 0), value_at(ids, len(ids) - 1)
+        if not identity.is_increasing(ids) or (before is not None and not _comes_after(first, before)):
+            identity.check_unique(identity.as_ids(as_column(items.ids, "id"), Origin()), Origin(file=items.name))
+            return
+        before = last
+
+
+def _comes_after(later: Any, before: Any) -> bool:
+    return type(later) is type(before) and later > before
 
 
 def _check_columns(items: Inputs, reference: Inputs) -> None:

@@ -1,4 +1,4 @@
-"""Predictions shard by shard: only ids and one shard are held, and a run that was killed goes on.
+"""Predictions shard by shard: one shard is held at a time, and a run that was killed goes on.
 
 Two passes of steps. The first runs the model; what is done is on disk under its own name, and a second run leaves it
 alone. Auxiliary variables are finished by looking at the whole column, so the first pass ends with its smallest and
@@ -23,10 +23,10 @@ from fieldcheck.accuracy.predict.passes import pool_pass
 from fieldcheck.accuracy.predict.pool import as_pool
 from fieldcheck.accuracy.predict.predict import Prediction, Prepared
 from fieldcheck.accuracy.predict.second_models import TRAIN
+from fieldcheck.core import inputs as source
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.inputs import Inputs, Stretch
+from fieldcheck.core.inputs import Stretch
 from fieldcheck.core.pool import ids as identity
-from fieldcheck.core.pool.column import as_column
 from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files.whole import whole_file, write_text
@@ -58,20 +58,15 @@ class Measuring:
     folder: Path
     fitted: Mapping[str, FittedAuxiliary]
     ready: Prepared | None = None
-    ids: Any = None
-    labels: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Models and open files stay where they are."""
-        return {**self.__dict__, "ready": None, "ids": None, "labels": None}
+        return {**self.__dict__, "ready": None}
 
     def open(self) -> Prepared:
         """The model and the items, opened once."""
         if self.ready is None:
             self.ready = self.asked.prepared(fitted=self.fitted)
-        if self.ids is None:
-            self.ids = ids_of(self.ready.items)
-            self.labels = self.ready.items.labels if self.asked.labels is True else self.asked.labels
         return self.ready
 
     def raw(self, rows: cutting.RowRange) -> Path:
@@ -104,8 +99,11 @@ def measure_step(rows: cutting.RowRange, job: Measuring) -> ShardFacts:
     if there is not None:
         return _facts(there)
     ready = job.open()
-    labels = None if job.labels is None or job.labels is False else job.labels[rows.start : rows.stop]
-    items = Stretch(ready.items, rows.start, rows.stop, job.ids[rows.start : rows.stop], labels)
+    labels = job.asked.labels or None if isinstance(job.asked.labels, bool) else job.asked.labels
+    if labels is not None:
+        own = source.labels_in(ready.items, rows.start, rows.stop) if labels is True else None
+        labels = own if labels is True else labels[rows.start : rows.stop]
+    items = Stretch(ready.items, rows.start, rows.stop, source.ids_in(ready.items, rows.start, rows.stop), labels)
     kept = pool_pass(
         ready.runner,
         items,
@@ -179,7 +177,8 @@ def _write(table: Any, place: Path, facts: ShardFacts) -> None:
 
     said = json.dumps({"ranges": {name: list(both) for name, both in facts.ranges.items()}, "notes": facts.notes})
     with whole_file(place) as temporary:
-        parquet.write_table(table.replace_schema_metadata({ABOUT: said.encode()}), temporary)
+        about = table.replace_schema_metadata({ABOUT: said.encode()})
+        parquet.write_table(about, temporary, use_dictionary=shards.few_valued(table.schema))
 
 
 def _facts(place: Path) -> ShardFacts:
@@ -254,16 +253,14 @@ def _for_workers(asked: Prediction, ready: Prepared) -> Prediction:
     )
 
 
-def ids_of(items: Inputs) -> Any:
-    """The ids of all items, of one type."""
-    return identity.as_ids(as_column(items.ids, "id"), Origin(file=items.name))
-
-
 def _record(asked: Prediction, items: Any, rows: int) -> dict[str, str]:
     """What makes two runs the same: what was asked for, and of which items."""
-    total = hashlib.sha256()
-    for part in identity.as_bytes(ids_of(items)):
-        total.update(part)
+    total, origin = hashlib.sha256(), Origin(file=items.name)
+    for start in range(0, len(items), source.KEYS):
+        for part in identity.as_bytes(
+            identity.as_ids(source.ids_in(items, start, min(start + source.KEYS, len(items))), origin)
+        ):
+            total.update(part)
     words = {one.name: _words(getattr(asked, one.name)) for one in fields(asked)}
     return {**words, "rows": str(rows), "items": str(len(items)), "ids": total.hexdigest()[:16]}
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from fieldcheck import engines, tomography
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json, show_table, tell
 from fieldcheck.core import words
@@ -23,16 +24,12 @@ from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality import map as quality_map
 from fieldcheck.tomography.runs import stopping
+from fieldcheck.tomography.runs.measure import Workers
+from fieldcheck.tomography.runs.schedule import BASE
 from fieldcheck.tomography.setup import space_file
-from fieldcheck.tomography.setup.executor import Executor
-from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 FEATURES = ("auto", "model", "pixels", "letters")
 """Words for the features of a quality score; anything else is a path."""
-
-
-BASE = 400
-"""Unperturbed inputs that are measured first: every drop is measured from them."""
 
 
 FAR = 0.03
@@ -59,6 +56,7 @@ def run(
     trust: Annotated[
         bool, typer.Option("--trust", help="Run code that the space file names (pickles, TorchScript, checks).")
     ] = False,
+    engine: options.EngineName = "local",
     as_json: options.AsJson = False,
 ) -> None:
     """Run the tests of a plan, keeping every outcome; killed and resumed, the result is the same.
@@ -69,7 +67,8 @@ def run(
     if threads is not None:
         recipe = replace(recipe, model={**recipe.model, "threads": threads})
     chosen, budget, rule = _plan(recipe), _budget(recipe), _rule(recipe)
-    subject = of_recipe(recipe, trust=trust)
+    runs = engines.engine_of(engine)
+    subject = tomography.of_recipe(recipe, trust=trust)
     for note in subject.notes:
         tell(f"note: {note}")
     with progress("inferences") as report:
@@ -87,6 +86,7 @@ def run(
             tell=tell,
             base=_base(recipe),
             look=partial(_look, recipe, subject),
+            workers=None if engine == "local" else Workers(runs, partial(tomography.of_recipe, recipe, trust=trust)),
         )
     result.export()
     if recipe.quality:
@@ -96,6 +96,8 @@ def run(
         show_json({"folder": str(out), **summary})
     else:
         _show(result, summary, out)
+        if chosen.adds != "rows" and (above := result.higher_orders) is not None and above.differs:
+            say(f"Pairs do not suffice: {above}.")
 
 
 def _with_options(
@@ -135,7 +137,7 @@ def _base(recipe: space_file.Recipe) -> int:
     return found
 
 
-def _look(recipe: space_file.Recipe, subject: Subject, outcomes: Outcomes) -> None:
+def _look(recipe: space_file.Recipe, subject: tomography.Subject, outcomes: Outcomes) -> None:
     """Say how the unperturbed inputs went; stop where that is far from what was expected."""
     held = outcomes.applicable.held
     share, expected = float(held.mean()), recipe.check.get("expect")
@@ -165,7 +167,7 @@ def _rule(recipe: space_file.Recipe) -> stopping.Stopping | None:
     return stopping.registry.build(kind, width=width)
 
 
-def _add_quality(recipe: space_file.Recipe, executor: Executor | None, out: Path) -> None:
+def _add_quality(recipe: space_file.Recipe, executor: tomography.Executor | None, out: Path) -> None:
     """Measure what [quality] asks for, unless the folder has it already."""
     if executor is None:
         raise SpaceError("the quality of a recorded truth", rule="[quality] needs a model and its data")
@@ -180,7 +182,7 @@ def _add_quality(recipe: space_file.Recipe, executor: Executor | None, out: Path
         tell(f"note: quality: {note}")
 
 
-def _summary(run: Run, subject: Subject) -> dict[str, Any]:
+def _summary(run: Run, subject: tomography.Subject) -> dict[str, Any]:
     tests, _, held = run.outcomes.counts()
     orders = run.space.orders(run.outcomes.tests)
     every = np.arange(run.space.size if run.left is not None else 0)

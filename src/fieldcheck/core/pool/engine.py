@@ -38,6 +38,26 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
+class AsDone(Engine, Protocol):
+    """An engine that can also give results as they come: what is done is kept sooner."""
+
+    def as_done(self, step: Callable[[S, C], R], shards: Sequence[S], constants: C) -> Iterator[tuple[int, R]]:
+        """Results with the number of their shard, in the order in which they are done."""
+        ...
+
+
+def in_order(coming: Iterator[tuple[int, R]]) -> Iterator[R]:
+    """Results by their number, of those that come as they are done; what is done before its turn waits."""
+    waiting: dict[int, R] = {}
+    given = 0
+    for at, result in coming:
+        waiting[at] = result
+        while given in waiting:
+            yield waiting.pop(given)
+            given += 1
+
+
 @dataclass(frozen=True)
 class Loop:
     """The plainest of them: one shard after the other, here."""

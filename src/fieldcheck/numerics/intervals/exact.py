@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from fieldcheck.numerics import special
+from fieldcheck.numerics.search import first
 
 Bounds = tuple[float, float]
 
@@ -36,14 +37,18 @@ def hypergeometric(failures: int, n: int, population: int, *, level: float) -> B
 
 def _fewest(failures: int, n: int, population: int, *, tail: float) -> int:
     """The smallest number of failures in the pool with which seeing so many is likelier than ``tail``."""
-    low, high = failures, population - (n - failures)
-    while low < high:
-        middle = (low + high) // 2
-        if _at_least(failures, n, middle, population=population) > tail:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    share = special.betaincinv(failures, n - failures + 1, tail) if failures else 0.0
+    left = math.sqrt(1 - n / population)  # without replacement, a bound is so much nearer to what was seen
+    guess, limit = failures / n + (float(share) - failures / n) * left, float(special.ndtri(tail))
+
+    def above(total: int) -> float:
+        # As a normal quantile it is nearly a straight line.
+        chance = _at_least(failures, n, total, population=population)
+        found = float(special.ndtri(min(max(chance, 1e-300), 1 - 1e-16))) - limit
+        return found if chance > tail else min(found, -1e-9)
+
+    step = max(1, round(0.02 * left * population * math.sqrt((guess * (1 - guess) + 1 / n) / n)))
+    return first(above, failures, population - (n - failures), guess=round(guess * population), step=step)
 
 
 def _at_least(failures: int, n: int, total: int, *, population: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from fieldcheck.numerics import special
 
@@ -10,6 +11,7 @@ LEAST, MOST = 0.25, 50.0
 """An estimate counts as at least and at most this many times its labels."""
 
 
+@lru_cache
 def critical(labels: int, level: float, *, coefficients: int = 6) -> float:
     """Two-sided quantile of Student's t after this many coefficients were fitted."""
     return float(special.stdtrit(max(labels - coefficients, 3), 0.5 + level / 2))
@@ -34,6 +36,7 @@ def log_bounds(mean: float, variance: float, *, z: float) -> tuple[float, float]
     return mean / factor, mean * factor
 
 
+@lru_cache
 def normal_quantile(level: float) -> float:
     """Two-sided quantile of the normal distribution."""
     return float(special.ndtri(0.5 + level / 2))

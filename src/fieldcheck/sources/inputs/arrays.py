@@ -42,7 +42,7 @@ class ArrayInputs:
 
     name: str
     kind: Kind
-    ids: Any
+    given: Any
     array: Array
     labels: Array | None = None
     classes: tuple[str, ...] = ()
@@ -50,6 +50,16 @@ class ArrayInputs:
 
     def __len__(self) -> int:
         return len(self.array)
+
+    @property
+    def ids(self) -> Any:
+        """One per item: those given, else 0, 1, ..."""
+        return np.arange(len(self)) if self.given is None else self.given
+
+    def known(self, start: int, stop: int) -> tuple[Any, Array | None]:
+        """Ids and labels of some items."""
+        ids = np.arange(start, stop) if self.given is None else self.given[start:stop]
+        return ids, None if self.labels is None else self.labels[start:stop]
 
     def batch(self, start: int, stop: int) -> Any:
         rows = np.asarray(self.array[start:stop])
@@ -160,7 +170,7 @@ def from_array(
     return ArrayInputs(
         name=name,
         kind=kind,
-        ids=np.arange(len(array)) if ids is None else ids,
+        given=ids,
         array=array,
         labels=None if labels is None else np.asarray(labels).reshape(len(labels)),
         classes=classes,

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -72,23 +72,68 @@ class Cursor:
 
 @dataclass(frozen=True, eq=False)
 class TableInputs:
-    """Rows of a table; only ids and labels are kept, the rest is read when it is asked for.
+    """Rows of a table, read when they are asked for; so are ids and labels, all of them or those of some rows.
 
     columns
         Columns of texts, or the features in their order. Several texts of an item are a tuple.
+    id, label
+        Columns of ids and labels, where there are any.
+    certain
+        Whether some rows tell of which type these columns are; else all are read.
     """
 
     name: str
     kind: Kind
-    ids: Any
+    size: int
     columns: tuple[str, ...]
-    cursor: Cursor = field(repr=False)
-    labels: npt.NDArray[Any] | None = None
+    stream: Stream = field(repr=False)
+    id: str | None = None
+    label: str | None = None
+    certain: bool = False
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return self.size
+
+    @cached_property
+    def cursor(self) -> Cursor:
+        return Cursor(partial(self.stream, self.columns))
+
+    @cached_property
+    def _keys(self) -> Cursor:
+        return Cursor(partial(self.stream, [one for one in (self.id, self.label) if one is not None]))
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the truth is known."""
+        return self.label is not None
+
+    @cached_property
+    def ids(self) -> Any:
+        """One per item."""
+        return np.arange(self.size) if self.id is None else self._whole(self.id)
+
+    @cached_property
+    def labels(self) -> npt.NDArray[Any] | None:
+        """One per item, where they are known."""
+        return None if self.label is None else _labels(self._whole(self.label))
+
+    def _whole(self, name: str) -> Any:
+        import pyarrow as pa
+
+        return _typed(pa.concat_tables(list(self.stream([name]))).column(name))
+
+    def known(self, start: int, stop: int) -> tuple[Any, npt.NDArray[Any] | None]:
+        """Ids and labels of some rows; no others are kept, if that can be."""
+        if not self.certain:
+            return self.ids[start:stop], None if self.labels is None else self.labels[start:stop]
+        stop = min(stop, self.size)
+        if self.id is None and self.label is None:
+            return np.arange(start, stop), None
+        rows = self._keys.rows(start, stop)
+        labels = None if self.label is None else _labels(as_column(rows.column(self.label), ""))
+        return np.arange(start, stop) if self.id is None else as_column(rows.column(self.id), ""), labels
 
     def batch(self, start: int, stop: int) -> Any:
         rows = self.cursor.rows(start, min(stop, len(self)))
@@ -144,8 +189,8 @@ def _first_word(column: Any) -> int:
     return next(at for at, text in enumerate(column.to_pylist()) if not reads(text))
 
 
-def from_stream(stream: Stream, wanted: Wanted, *, name: str, notes: tuple[str, ...] = ()) -> TableInputs:
-    """The items of a stream of tables. The first pass reads ids and labels only."""
+def from_stream(stream: Stream, wanted: Wanted, *, name: str, size: int | None = None) -> TableInputs:
+    """The items of a stream of tables; where their number is not known, a first pass counts them."""
     first = next(stream(None), None)
     if first is None or not first.num_columns:
         raise InputsError(f"{name}: there is no row", rule="at least one item")
@@ -153,28 +198,28 @@ def from_stream(stream: Stream, wanted: Wanted, *, name: str, notes: tuple[str, 
     label = label_in(wanted, LABELS, have, where=name)
     id_name = named(wanted.id, IDS, have, where=name)
     kind, columns = _what(first, wanted, taken={label, id_name}, name=name)
-    kept, size = _kept(stream, [one for one in (id_name, label) if one is not None], have[0])
+    size = size or sum(len(block) for block in stream([id_name or label or have[0]]))
+    if not size:
+        raise InputsError("there is no row under the header", rule="at least one item")
     return TableInputs(
         name=name,
         kind=kind,
-        ids=np.arange(size) if id_name is None else kept[id_name],
+        size=size,
         columns=columns,
-        cursor=Cursor(partial(stream, columns)),
-        labels=None if label is None else _labels(kept[label]),
-        notes=(*notes, _said(kind, columns, label, id_name)),
+        stream=stream,
+        id=id_name,
+        label=label,
+        certain=all(_is_certain(first.column(one)) for one in (id_name, label) if one is not None),
+        notes=(_said(kind, columns, label, id_name),),
     )
 
 
-def _kept(stream: Stream, names: list[str], any_name: str) -> tuple[dict[str, Any], int]:
-    """The columns that are kept in full, and the number of rows."""
+def _is_certain(column: Any) -> bool:
+    """Whether other rows cannot change the type: whole numbers, and text that is not all numbers."""
     import pyarrow as pa
 
-    blocks = list(stream(names)) if names else []
-    size = sum(map(len, blocks)) if names else sum(len(block) for block in stream([any_name]))
-    if not size:
-        raise InputsError("there is no row under the header", rule="at least one item")
-    whole = pa.concat_tables(blocks) if names else None
-    return {name: _typed(whole.column(name)) for name in names if whole is not None}, size
+    text = pa.types.is_string(column.type) and not isinstance(typed(column), np.ndarray)
+    return text or (bool(pa.types.is_integer(column.type)) and not column.null_count)
 
 
 def _typed(column: Any) -> Any:
@@ -236,11 +281,13 @@ def from_parquet(path: Path, wanted: Wanted) -> TableInputs:
     def stream(columns: Sequence[str] | None) -> Iterator[Any]:
         import pyarrow as pa
 
-        with open_parquet(path, InputsError) as source:
+        with open_parquet(path, InputsError, mapped=False) as source:
             for batch in source.iter_batches(batch_size=ROWS, columns=None if columns is None else list(columns)):
                 yield pa.Table.from_batches([batch]).select(columns or batch.schema.names)
 
-    return from_stream(stream, wanted, name=path.stem)
+    with open_parquet(path, InputsError) as source:
+        size = source.metadata.num_rows
+    return from_stream(stream, wanted, name=path.stem, size=size)
 
 
 def from_csv(path: Path, wanted: Wanted) -> TableInputs:

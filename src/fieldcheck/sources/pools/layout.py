@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fieldcheck.core.words import counted
+from fieldcheck.core import words
 
 LOOKED_AT = 60
 """Rows that are looked at."""
@@ -53,7 +53,7 @@ class Layout:
     @property
     def words(self) -> list[str]:
         """The layout for people."""
-        skipped = f"{counted(self.above, 'line')} above the header left out" if self.above else ""
+        skipped = f"{words.counted(self.above, 'line')} above the header left out" if self.above else ""
         return [one for one in (DELIMITERS[self.delimiter] if len(self.names) > 1 else "", skipped) if one]
 
 

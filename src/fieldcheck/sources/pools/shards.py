@@ -70,8 +70,15 @@ def write_shard(table: Any, place: Path) -> ShardFile:
     from pyarrow import parquet
 
     with whole_file(place) as temporary:
-        parquet.write_table(table, temporary)
+        parquet.write_table(table, temporary, use_dictionary=few_valued(table.schema))
     return described(place, table)
+
+
+def few_valued(schema: Any) -> list[str]:
+    """Columns whose values may repeat: for others a dictionary of them takes most of the time of writing."""
+    import pyarrow as pa
+
+    return [one.name for one in schema if one.name not in ("id", "text") and not pa.types.is_floating(one.type)]
 
 
 def described(place: Path, table: Any) -> ShardFile:

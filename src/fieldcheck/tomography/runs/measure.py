@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from fieldcheck.core import boxes as box
+from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.space import Outcomes
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography import surrogates
-from fieldcheck.tomography.plans.base import Plan
+from fieldcheck.tomography.plans.base import Plan, Rows
 from fieldcheck.tomography.runs.folder import RunFolder, space_record
 from fieldcheck.tomography.runs.schedule import Schedule
 from fieldcheck.tomography.runs.stopping import Stopping, width_of
+from fieldcheck.tomography.setup.executor import Clock
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence
 from fieldcheck.tomography.surrogates.measured import WithMeasured
@@ -34,32 +37,78 @@ LOOKED_AT = 1_000
 """Tests whose bands decide when a spread plan may stop."""
 
 
+PART = 1_024
+"""Rows that a worker gets at once."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where rows are run, and how a worker there opens the subject, which it does once."""
+
+    engine: Engine
+    opened: Callable[[], Subject]
+
+
 def carried_out(
     schedule: Schedule,
     subject: Subject,
     ledger: RunFolder | None,
     progress: Progress | None,
     look: Look | None = None,
+    workers: Workers | None = None,
 ) -> tuple[Outcomes, IntArray | None]:
     """All outcomes, those that the ledger has already first, and their arrangements where order matters.
 
     look
         Shown the unperturbed inputs before the rest is spent; it may raise.
+    workers
+        Where all but the unperturbed inputs are run; by default here.
     """
     outcomes, arrangements = (_EMPTY, None) if ledger is None else ledger.read()
+    here = Workers(Loop(), lambda: subject)
     while True:
-        rows, variants = schedule.next(outcomes)
-        if not len(rows):
+        first = len(outcomes) < len(schedule.unperturbed)
+        there = here if workers is None or first else workers
+        parts = schedule.coming(outcomes, schedule.chunk if there is here else PART)
+        if not parts:
             return outcomes, arrangements
-        held, objects = subject.observe(rows.tests, rows.inputs, variants)
-        found = Outcomes(rows.tests, rows.inputs, held, rows.chance)
-        if ledger is not None:
-            ledger.add(found, variants, objects)
-        outcomes, arrangements = _joined(outcomes, found), _appended(arrangements, variants)
-        if look is not None and len(outcomes) == len(schedule.unperturbed):
-            look(outcomes)
-        if progress is not None:
-            progress(len(outcomes), schedule.total(outcomes))
+        job = _Opened(there.opened, subject if there is here else None)
+        for (rows, variants), seen in zip(parts, there.engine.map(_observed, parts, job), strict=True):
+            found = Outcomes(rows.tests, rows.inputs, seen.held, rows.chance)
+            if ledger is not None:
+                ledger.add(found, variants, seen.objects)
+            if there is not here and subject.clock is not None:
+                subject.clock.add(seen.clock)
+            outcomes, arrangements = _joined(outcomes, found), _appended(arrangements, variants)
+            if look is not None and len(outcomes) == len(schedule.unperturbed):
+                look(outcomes)
+            if progress is not None:
+                progress(len(outcomes), schedule.total(outcomes))
+
+
+@dataclass(eq=False)
+class _Opened:
+    """What all parts of a run share; in a worker of its own the subject is opened when its first part comes."""
+
+    opened: Callable[[], Subject]
+    subject: Subject | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What came of some rows, and what it took."""
+
+    held: FloatArray
+    objects: box.Objects | None
+    clock: Clock
+
+
+def _observed(part: tuple[Rows, IntArray | None], job: _Opened) -> _Seen:
+    subject = job.subject = job.subject or job.opened()
+    before = replace(subject.clock) if subject.clock is not None else Clock()
+    rows, variants = part
+    held, objects = subject.observe(rows.tests, rows.inputs, variants)
+    return _Seen(held, objects, subject.clock.since(before) if subject.clock is not None else Clock())
 
 
 @dataclass(frozen=True, eq=False)

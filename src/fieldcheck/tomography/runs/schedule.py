@@ -23,6 +23,10 @@ FIRST = 4_000
 """Rows before the bands of a spread plan are looked at for the first time."""
 
 
+BASE = 400
+"""Unperturbed inputs that are measured first: every drop is measured from them."""
+
+
 ROUNDS = 6
 """Times that a plan is asked again, because some of its rows are unperturbed and there already."""
 
@@ -101,6 +105,16 @@ class Schedule:
         if not self.ordered:
             return found, None
         return found, self._arrangements(rows, begun)[done : done + len(found)]
+
+    def coming(self, outcomes: Outcomes, part: int) -> list[tuple[Rows, IntArray | None]]:
+        """What is left of the round that is under way, so many rows a part; the unperturbed ones before all others."""
+        first, arrangements = self.next(outcomes)
+        if not len(first) or len(outcomes) < len(self.unperturbed):
+            return [(first, arrangements)] if len(first) else []
+        rows, begun = self._round(outcomes)
+        ranks = self._arrangements(rows, begun) if self.ordered else None
+        cuts = [slice(at, at + part) for at in range(len(outcomes) - begun, len(rows), part)]
+        return [(rows.part(cut), None if ranks is None else ranks[cut]) for cut in cuts]
 
     def total(self, outcomes: Outcomes) -> int:
         """Rows of the run as far as they are known: with a rule, those of this round."""

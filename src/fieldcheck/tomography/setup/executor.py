@@ -73,6 +73,15 @@ class Clock:
         total = self.perturbing + self.inferring
         return self.inferring / total if total else float("nan")
 
+    def since(self, before: Clock) -> Clock:
+        """What was spent after a moment."""
+        return Clock(self.perturbing - before.perturbing, self.inferring - before.inferring)
+
+    def add(self, other: Clock) -> None:
+        """What was spent elsewhere."""
+        self.perturbing += other.perturbing
+        self.inferring += other.inferring
+
 
 @dataclass(frozen=True, eq=False)
 class Executor:
