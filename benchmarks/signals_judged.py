@@ -46,11 +46,10 @@ def looks(frame: Frame, losses: FloatArray, seed: int) -> list[tuple[int, signal
     """After each wave: failures (or right answers, if they are fewer), and what is said."""
     design = Waves(first=40, auxiliary="+".join(frame.auxiliary))
     items = design.draw(frame, losses, budget=LABELS, seed=seed).items
-    classes = None if frame.predictions is None else frame.predictions.astype(np.int64)
     found = []
     for end in design.ends(LABELS):
         failed = losses[items[:end]]
-        said = signals.judged(frame.auxiliary, items[:end], failed, frame.traits, classes=classes)
+        said = signals.judged(frame, items[:end], failed)
         found.append((int(min(failed.sum(), end - failed.sum())), said))
     return found
 
@@ -59,8 +58,9 @@ def row(name: str, condition: str, seeds: range) -> str:
     frame, losses = conditioned(name, condition)
     found = [looks(frame, losses, seed) for seed in seeds]
     cells = [name, f"{1 - losses.mean():.2%}", condition]
-    for kind, enough in (("useless", signals.ENOUGH), ("reversed", signals.ENOUGH), ("leaking", signals.ENOUGH_TO_LEAK)):
-        first = [next((said for count, said in one if count >= enough), None) for one in found]
+    enough = {"useless": signals.ENOUGH, "reversed": signals.ENOUGH, "leaking": signals.ENOUGH_TO_LEAK}
+    for kind, least in enough.items():
+        first = [next((said for count, said in one if count >= least), None) for one in found]
         there = [bool(getattr(said, kind)) for said in first if said is not None]
         ever = sum(any(getattr(said, kind) for _, said in one) for one in found)
         cells.append(f"{sum(there)} of {len(there)}, {ever} of {len(found)}")

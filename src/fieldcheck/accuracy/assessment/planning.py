@@ -59,8 +59,9 @@ USELESS = 0.2
 """Chance before any label that signals are worth nothing."""
 
 
-ENDS = (0.07, 0.5, 0.93)
-"""Share of the worlds below the low end, the middle and the high end."""
+ENDS, ENDS_BEFORE = (0.07, 0.5, 0.93), (0.06, 0.5, 0.97)
+"""Share of the worlds below the low end, the middle and the high end; and the same before any label, when models that
+fail far more often than their confidence suggests must be inside."""
 
 
 SPAN = 3.0
@@ -380,7 +381,11 @@ class Outlook:
         """Failure rates at the low end, in the middle and at the high end; none where the scale does not matter."""
         if self.model.family == "gamma":
             return ()
-        return tuple(np.quantile([one.mean() for one in self.worlds], ENDS).tolist())
+        return tuple(np.quantile([one.mean() for one in self.worlds], self._ends).tolist())
+
+    @property
+    def _ends(self) -> tuple[float, float, float]:
+        return ENDS if self.labels else ENDS_BEFORE
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -404,13 +409,13 @@ class Outlook:
 
     def _halves(self, design: Forecastable, frame: Frame, labels: int, *, level: float) -> tuple[float, float, float]:
         found = [design.half_width(frame, one, labels=labels, level=level) for one in self.scenarios]
-        low, middle, high = (float(one) for one in np.quantile(found, ENDS) * design.margins)
+        low, middle, high = (float(one) for one in np.quantile(found, self._ends) * design.margins)
         if design.own_risk and self.model.family == "bernoulli":
             high = max(min(high, NOT_OVER * self.halves(RANDOM, frame, labels, level=level)[2]), middle)
         if self.labels and high > SPAN * low:
             trim = high / (SPAN * low)
-            low, high = min(low * trim**0.75, middle), max(high / trim**0.25, middle)
-        return low, middle, high
+            low, high = low * trim ** (2 / 3), high / trim ** (1 / 3)
+        return low, min(max(middle, low), high), high
 
     def notes(self) -> tuple[str, ...]:
         """What the forecast rests on, and what would make it wrong."""

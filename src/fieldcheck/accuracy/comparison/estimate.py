@@ -113,7 +113,7 @@ def _difference(
     if members:
         gain = disagreement.mean_gain(pair.duel, items, gains, chance=at, population=contested.population)
     seen = sorted({len(gains_of(pair, drawn, labelled[1])[0]) for drawn in looks} - {0})
-    z = _critical(len(items), tuple(seen), members, level=rule.share(len(contested.pairs)), rule=rule)
+    z = critical(len(items), tuple(seen), members, level=rule.share(len(contested.pairs)), rule=rule)
     interval = _interval(contested, pair, gain, labels=len(items), z=z, rule=rule)
     against = -rule.margin if rule.margin is not None else 0.0
     decided = exact or (interval.trusted and (interval.low > against or interval.high < against))
@@ -137,7 +137,7 @@ def _difference(
     )
 
 
-def _critical(labels: int, looks: tuple[int, ...], members: int, *, level: float, rule: Rule) -> float:
+def critical(labels: int, looks: tuple[int, ...], members: int, *, level: float, rule: Rule) -> float:
     """How many standard errors an interval reaches: Student's t, widened where it is looked at again and again."""
     if not rule.certify or not looks or labels >= members:
         return wilson.critical(labels, level)
