@@ -217,7 +217,8 @@ class Comparison:
     def headline(self) -> str:
         """The answer in a few words."""
         best = self.best()
-        return f"{best} is best" if best else "decided" if self.decided else "undecided"
+        word = "better" if len(self.differences) == 1 else "best"
+        return f"{best} is {word}" if best else "decided" if self.decided else "undecided"
 
     def sentence(self) -> str:
         """The answer in words, one sentence per pair."""
