@@ -211,6 +211,7 @@ def test_a_new_version(terminal: Terminal, run: Run, label: Label) -> None:
     assert (
         "with such a campaign" in run("start", "new model.csv", "--trained-on", "known.csv", "--campaign", "v2.db").err
     )
+    terminal("fieldcheck start 'new model.csv' --reuse v1.db --campaign v0.db --budget 0")
     terminal("fieldcheck start 'new model.csv' --reuse v1.db --campaign v2.db --budget 20")
     label("v2.db")
     terminal("fieldcheck estimate v2.db")

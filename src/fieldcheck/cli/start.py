@@ -261,5 +261,9 @@ def _show(campaign: Campaign, *, as_json: bool) -> None:
     wanted += f" with {settings.labels_per_item:,} labels each" if several else ""
     pool, chosen = words.counted(settings.population, "item"), words.counted(drawn, "is", "are")
     say(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
-    say(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
-    say(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")
+    place = shlex.quote(campaign.place)
+    if not drawn:
+        say(f"nothing is to be labelled; now: fieldcheck estimate {place}")
+        return
+    say(f"label them on a page:  fieldcheck label {place}")
+    say(f"or with files:         fieldcheck next {place} --out to_label.csv")
