@@ -173,7 +173,8 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
         "labels": found.labels,
         "population": found.population,
         "sentence": found.sentence(),
-        "warnings": [*found.sentence().splitlines(), *found.warnings],
+        "said": found.sentence().splitlines(),
+        "warnings": list(found.warnings),
     }
 
 
@@ -198,6 +199,7 @@ def estimate_json(estimate: Estimate | Comparison) -> dict[str, Any]:
         "labels": estimate.labels,
         "population": estimate.population,
         "sentence": estimate.sentence(),
+        "said": [],
         "warnings": list(estimate.warnings),
     }
 
