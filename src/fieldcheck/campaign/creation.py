@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -183,7 +184,7 @@ def _check_described(descriptions: Collection[str], classes: Sequence[str]) -> N
         raise CampaignError(
             f"a description of '{strangers[0]}'",
             rule=f"described are classes that a label may name: {known or 'none'}",
-            hint=f"--new-class '{strangers[0]}', if the model does not know it",
+            hint=f"--new-class {shlex.quote(strangers[0])} if the model does not know it",
         )
 
 

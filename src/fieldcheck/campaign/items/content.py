@@ -219,7 +219,7 @@ def blind(items: str | Path, pool: Pool, positions: Sequence[int]) -> str:
         where = f"in {place}" if place else "beside the pool"
         count = "" if len(without) == 1 else f", nor {len(without) - 1:,} more"
         return f"the picture '{without[0]}' is not found {where}{count}"
-    if place and not is_table(place) and all(one.kind == "row" for one in shown):
+    if shown and place and not is_table(place) and all(one.kind == "row" for one in shown):
         return f"no file in {place} belongs to one of these items, '{shown[0].name}' for one"
     return ""
 
