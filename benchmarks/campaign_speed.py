@@ -28,7 +28,7 @@ import numpy as np
 
 import fieldcheck as fc
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.state import Annotation
+from fieldcheck.campaign.item_state import Annotation
 from fieldcheck.core.label import Outcome
 
 T = TypeVar("T")

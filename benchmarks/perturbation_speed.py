@@ -1,6 +1,7 @@
 """Images per CPU second of every image perturbation, beside other libraries that have the same operation.
 
     OMP_NUM_THREADS=1 python benchmarks/perturbation_speed.py [--kornia FOLDER]
+    OMP_NUM_THREADS=1 python benchmarks/perturbation_speed.py micro        microseconds at 32 x 32, beside a plain copy
 
 All in one run, one thread, severity 3, bytes in and bytes out: grey images of 28 x 28, colour images of 32 x 32 and of
 224 x 224. Others are called as their users call them: OpenCV and Pillow image by image, kornia (a folder that it is
@@ -30,8 +31,25 @@ Others = dict[str, Callable[[Batch], Any]]
 SENTENCE = "What's the best way to buy a movie? I don't know, it is wonderful and you are not there!"
 
 
+BAR = 60
+"""Microseconds that a colour image of 32 x 32 may take, where the operation allows."""
+
+
+def micro() -> None:
+    """Every perturbation of images at 32 x 32 in colour: CPU time of one image, and of a plain copy in the same run."""
+    batch = crops(32, 1000, colour=True)
+    names = [name for name in registry if registry[name].kind == "image"]
+    found = sorted((1e6 / rate(ours(name), batch), name) for name in names)
+    under = sum(time <= BAR for time, _ in found)
+    print(f"plain copy {1e6 / rate(np.copy, batch):.2f}; {under} of {len(found)} take {BAR} or less")
+    print(", ".join(f"{name} {time:.0f}" for time, name in found))
+
+
 def main() -> None:
     cv2.setNumThreads(1)
+    if "micro" in sys.argv:
+        micro()
+        return
     if "--kornia" in sys.argv:
         sys.path.append(sys.argv[sys.argv.index("--kornia") + 1])
     for side, count, colour in ((28, 4000, False), (32, 2000, True), (224, 24, True)):

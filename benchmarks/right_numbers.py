@@ -1,22 +1,23 @@
 """Point and intervals of `waves` at every accuracy: 4 pools x 3 budgets x 4 conditions x 500 campaigns.
 
-    python benchmarks/right_numbers.py [--quick] [--jobs 2] [--pools NAME,...] [--out cells.tsv]
+    python benchmarks/right_numbers.py [--quick] [--pools NAME,...] [--conditions ...] [--out cells.tsv]
 
 Conditions: `plain`; `hidden` (the most confident 2 % of the items fail); `shuffled` (signals permuted: useless);
 `flipped` (2 % of the outcomes turned round, once). Beside the core grid: `few_hidden` (the most confident half percent)
 and `adversary` (four of five of the most doubtful tenth fail, the most confident 2 %, and nothing else). Objectives
 `estimate` and `protected`. Widths are relative to the expected width of the exact interval of a simple random sample,
 errors to the exact error of one, and to the best of SRS, SSRS, SUPS and RHC-S with any auxiliary variable, all by
-their exact formulas. Pools by name: the published subjects (``FIELDCHECK_DATA``), and those of ``accurate_pools.py``.
-With 800 labels there are two fifths as many campaigns. Takes under an hour on one core; ``--quick`` a few minutes.
+their exact formulas. Pools by name: the published subjects (``FIELDCHECK_DATA``), and those of ``accurate_pools.py``;
+without names the four that nothing was chosen on. Takes half an hour on one quiet core; ``--quick`` a few minutes.
+``--out`` is written cell by cell, and what it has is not measured again. ``--figures`` draws those of docs/waves.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import multiprocessing
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,31 +25,39 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from accurate_pools import POOLS, TESTED, pool
-from fieldcheck import sources
+from accurate_pools import CORE, POOLS, TESTED, pool
+from fieldcheck import report, sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import registry
 from fieldcheck.accuracy.estimators.model_assisted import Fit
+from fieldcheck.core.exhibit import Line, LineChart
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.intervals.exact import hypergeometric
+from fieldcheck.numerics.intervals.protected import MeanEvidence, protected
+from fieldcheck.numerics.regression.assisted import hit_rate
 from fieldcheck.numerics.sampling.allocation import allocate
 from fieldcheck.numerics.sampling.draws import pps_sizes
 from fieldcheck.numerics.sampling.partition import kmeans
 from networks import data_folder
-from waves_study import LEAKS
 
 FloatArray = npt.NDArray[np.float64]
-CORE = ("one_digit", "signs_smoothed", "VGG16_CIFAR10", "model_H")
 CONDITIONS = ("plain", "hidden", "shuffled", "flipped")
+WORDS = {"plain": "as it is", "hidden": "surest 2 % fail", "shuffled": "useless signals"}
 BUDGETS = (50, 200, 800)
+ROOT = Path(__file__).resolve().parent.parent
 LARGEST = 5_000
 """Larger pools are cut to this many items, at random."""
+LEAKS = {("CN12_CIFAR10", "lsa")}
+"""Columns of the published subjects that were computed from the labels."""
 OBJECTIVES = ("estimate", "protected")
 COLUMNS = (
-    *("pool", "condition", "budget", "objective", "accuracy", "rmse", "rmse_best", "bias", "failures"),
-    *("protected", "protected_width", "trusting", "trusting_width"),
+    *("pool", "condition", "budget", "objective", "campaigns", "accuracy", "rmse", "rmse_se", "rmse_best", "bias"),
+    *("failures", "protected", "protected_width", "trusting", "trusting_width", "srs_width", "none", "none_width"),
 )
+"""``rmse_se``: its standard error. ``srs_width``: of a random sample whose interval allows for as much of an unseen
+failure as the protected one. ``none``: share of the campaigns without a failure, ``none_width``: their widest protected
+interval, relative to the exact one of a random sample without a failure."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,6 @@ class Cell:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--pools", default=",".join(CORE))
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
     parser.add_argument("--budgets", default="")
@@ -72,27 +80,60 @@ def main() -> None:
     parser.add_argument("--campaigns", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--figures", action="store_true")
     given = parser.parse_args()
     campaigns = given.campaigns or (60 if given.quick else 500)
     budgets = [int(one) for one in given.budgets.split(",") if one] or (BUDGETS[:2] if given.quick else BUDGETS)
     cells = [
-        Cell(name, condition, budget, objective, campaigns if budget < BUDGETS[-1] else 2 * campaigns // 5, given.first)
-        for name in given.pools.split(",")
-        for condition in given.conditions.split(",")
+        Cell(name, condition, budget, objective, campaigns, given.first)
         for budget in budgets
+        for condition in given.conditions.split(",")
+        for name in given.pools.split(",")
         for objective in given.objectives.split(",")
     ]
-    rows, started = [], time.perf_counter()
-    with multiprocessing.get_context("spawn").Pool(given.jobs) as workers:
-        for row in workers.imap(measured, cells):
-            rows.append(row)
-            line = "\t".join(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row)
-            print(line, flush=True)
+    known = given.out.read_text(encoding="utf-8").splitlines() if given.out and given.out.exists() else []
+    done = {tuple(line.split("\t")[:5]): line for line in known}
+    started = time.perf_counter()
+    for cell in cells:
+        key = (cell.pool, cell.condition, str(cell.budget), cell.objective, str(cell.campaigns))
+        if key not in done:
+            done[key] = "\t".join(f"{one:.4g}" if isinstance(one, float) else str(one) for one in measured(cell))
             if given.out:
                 with given.out.open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
+                    file.write(done[key] + "\n")
+        print(done[key], flush=True)
     print(f"\n{time.perf_counter() - started:.0f} s")
-    summarise(rows, campaigns)
+    table = [dict(zip(COLUMNS, line.split("\t"), strict=True)) for line in done.values()]
+    summarise(table)
+    for chart in charts(table) if given.figures else ():
+        report.write_text(ROOT / "docs" / "figures" / f"{chart.name}.svg", report.svg_file(chart))
+
+
+def charts(table: list[dict[str, str]]) -> Iterator[LineChart]:
+    """Error relative to a random sample, and the lowest coverage, over the pools that were measured."""
+
+    def cells(objective: str, condition: str, budget: int) -> list[dict[str, str]]:
+        wanted = (objective, condition, str(budget))
+        return [row for row in table if (row["objective"], row["condition"], row["budget"]) == wanted]
+
+    def error(objective: str, condition: str, key: str = "rmse") -> tuple[float, ...]:
+        own = [cells(objective, condition, n) for n in BUDGETS]
+        ratio = [[float(row["rmse"]) / (1 if key == "rmse" else float(row[key])) for row in part] for part in own]
+        return tuple(float(np.exp(np.log(part).mean())) for part in ratio)
+
+    def least(objective: str, condition: str, key: str) -> tuple[float, ...]:
+        return tuple(min(float(row[key]) for row in cells(objective, condition, n)) for n in BUDGETS)
+
+    errors = {f"{one}, {words}": error(one, name) for one in OBJECTIVES for name, words in WORDS.items()}
+    errors["best published, in hindsight"] = error("estimate", "plain", "rmse_best")
+    held = {f"protected, {words}": least("protected", name, "protected") for name, words in WORDS.items()}
+    held |= {f"narrower, estimate, {words}": least("estimate", name, "trusting") for name, words in WORDS.items()}
+    for name, title, label, lines, at, told in (
+        ("waves_error", "Error relative to simple random sampling", "RMSE / RMSE of srs", errors, 1.0, "srs"),
+        ("waves_coverage", "Coverage in the worst of four pools", "coverage", held, 0.95, "promised"),
+    ):
+        drawn = tuple(Line(one, x=BUDGETS, y=values) for one, values in lines.items())
+        yield LineChart(name, title, "labels", label, drawn, x_log=True, reference=at, reference_label=told)
 
 
 def measured(cell: Cell) -> tuple[str | int | float, ...]:
@@ -100,7 +141,7 @@ def measured(cell: Cell) -> tuple[str | int | float, ...]:
     frame, losses = conditioned(cell.pool, cell.condition)
     truth, budget = float(losses.mean()), cell.budget
     design = registry.build(f"waves:objective={cell.objective}", auxiliary="+".join(frame.auxiliary))
-    values, failures, bounds = [], 0, []
+    values, failures, bounds, none = [], 0, [], [0.0]
     for seed in range(cell.first, cell.first + cell.campaigns):
         sample = design.draw(frame, losses, budget=budget, seed=seed)
         drawn = losses[sample.items]
@@ -109,18 +150,22 @@ def measured(cell: Cell) -> tuple[str | int | float, ...]:
         failures += int(drawn.sum())
         both = fit.protected(0.95), fit.trusting(0.95)
         bounds.append([truth in both[0], both[0].width, truth in both[1], both[1].width])
-    error, (held, width, trusted, narrow) = np.array(values) - truth, np.mean(bounds, axis=0)
-    rmse, exact = float(np.sqrt(np.mean(error**2))), exact_width(int(losses.sum()), budget, frame.size)
+        none += [] if drawn.any() else [both[0].width]
+    squares, (held, width, trusted, narrow) = (np.array(values) - truth) ** 2, np.mean(bounds, axis=0)
+    rmse, exact = math.sqrt(float(squares.mean())), exact_width(int(losses.sum()), budget, frame.size)
     srs = srs_error(losses, budget)
+    noise = float(squares.std()) / math.sqrt(cell.campaigns) / (2 * max(rmse, 1e-12))
     return (
-        *(cell.pool, cell.condition, budget, cell.objective, 1 - truth),
-        *(rmse / srs, rmse / best_published(cell.pool, cell.condition, budget), float(error.mean()) / srs),
-        failures / (cell.campaigns * max(budget * truth, 1e-9)),
+        *(cell.pool, cell.condition, budget, cell.objective, cell.campaigns, 1 - truth),
+        *(rmse / srs, noise / srs, rmse / best_published(cell.pool, cell.condition, budget)),
+        *((float(np.mean(values)) - truth) / srs, failures / (cell.campaigns * max(budget * truth, 1e-9))),
         *(float(held), float(width / exact), float(trusted), float(narrow / exact)),
+        exact_width(int(losses.sum()), budget, frame.size, allowing=True) / exact,
+        *((len(none) - 1) / cell.campaigns, max(none) / hypergeometric(0, budget, frame.size, level=0.95)[1]),
     )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=32)
 def conditioned(name: str, condition: str) -> tuple[Frame, FloatArray]:
     frame, losses = loaded(name)
     rng, size = np.random.default_rng(0), frame.size
@@ -155,7 +200,7 @@ def loaded(name: str) -> tuple[Frame, FloatArray]:
 
 
 def whole(name: str) -> tuple[Frame, FloatArray]:
-    if name in POOLS or name in TESTED:
+    if name in POOLS or name in TESTED or name in CORE:
         arrays = pool(name)
         doubt = 1 - arrays["confidence"].astype(np.float64)
         frame = Frame(
@@ -175,13 +220,25 @@ def srs_error(losses: FloatArray, budget: int) -> float:
 
 
 @lru_cache(maxsize=64)
-def exact_width(failures: int, budget: int, size: int) -> float:
-    """Expected width of the exact interval of a simple random sample."""
+def exact_width(failures: int, budget: int, size: int, *, allowing: bool = False) -> float:
+    """Expected width of the exact interval of a simple random sample.
+
+    allowing
+        Instead, of one that allows for part of an unseen failure as the protected interval does.
+    """
     from scipy.stats import hypergeom
+
+    def bounds(count: int) -> tuple[float, float]:
+        if not allowing:
+            return hypergeometric(count, budget, size, level=0.95)
+        rate, density = count / budget, hit_rate(budget / size)
+        spread = rate * (1 - rate) / budget * (1 - budget / size)
+        found = MeanEvidence(rate, spread, spread, np.full(1, density), density, density, count, budget, size)
+        return protected(found, level=0.95)
 
     found = hypergeom(size, failures, budget)
     counts = np.arange(int(found.ppf(1e-5)), int(found.ppf(1 - 1e-5)) + 1)
-    widths = [high - low for low, high in (hypergeometric(int(k), budget, size, level=0.95) for k in counts)]
+    widths = [high - low for low, high in (bounds(int(k)) for k in counts)]
     return float(np.average(widths, weights=found.pmf(counts)))
 
 
@@ -212,30 +269,52 @@ def ssrs_error(frame: Frame, losses: FloatArray, auxiliary: str, budget: int) ->
     return math.sqrt(sum(terms))
 
 
-def summarise(rows: list[tuple[str | int | float, ...]], campaigns: int) -> None:
-    """Lowest and mean coverage, mean and largest width, and errors, by objective and condition."""
-    table = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-    print(f"\n{campaigns} campaigns a cell; standard error of a coverage of .95: {math.sqrt(0.0475 / campaigns):.3f}")
+def summarise(table: list[dict[str, str]]) -> None:
+    """Lowest and mean coverage, mean and largest width, and errors, by objective and condition; then all cells."""
+
+    def column(key: str, own: list[dict[str, str]]) -> FloatArray:
+        return np.array([float(row[key]) for row in own])
+
+    def ends(key: str, own: list[dict[str, str]]) -> str:
+        return f"{column(key, own).mean():.2f} ({column(key, own).max():.2f})"
+
+    def lowest(key: str, own: list[dict[str, str]]) -> str:
+        return f"{column(key, own).min():.3f} / {column(key, own).mean():.3f}"
+
     print(
-        "| objective | condition | protected: coverage lowest / mean | width mean (largest) | if right | width "
-        "| RMSE / SRS mean (largest) | / best published |"
+        "| objective | condition | cells x campaigns | protected: coverage lowest / mean | width mean (largest) "
+        "| if right | width | RMSE / SRS mean (largest) | / best published | bias / SRS error, lowest to highest |\n"
+        "|---|---|---|---|---|---|---|---|---|---|"
     )
-    print("|---|---|---|---|---|---|---|---|")
     for objective, condition in dict.fromkeys((row["objective"], row["condition"]) for row in table):
         own = [row for row in table if (row["objective"], row["condition"]) == (objective, condition)]
-
-        def column(key: str, own: list[dict[str, str | int | float]] = own) -> FloatArray:
-            return np.array([float(row[key]) for row in own])
-
         print(
-            f"| {objective} | {condition} "
-            f"| {column('protected').min():.3f} / {column('protected').mean():.3f} "
-            f"| {column('protected_width').mean():.2f} ({column('protected_width').max():.2f}) "
-            f"| {column('trusting').min():.3f} / {column('trusting').mean():.3f} "
-            f"| {column('trusting_width').mean():.2f} ({column('trusting_width').max():.2f}) "
-            f"| {column('rmse').mean():.2f} ({column('rmse').max():.2f}) "
-            f"| {column('rmse_best').mean():.2f} ({column('rmse_best').max():.2f}) |"
+            f"| {objective} | {condition} | {len(own)} x {column('campaigns', own).mean():.0f} "
+            f"| {lowest('protected', own)} | {ends('protected_width', own)} "
+            f"| {lowest('trusting', own)} | {ends('trusting_width', own)} | {ends('rmse', own)} "
+            f"| {ends('rmse_best', own)} | {column('bias', own).min():.2f} to {column('bias', own).max():.2f} |"
         )
+    for objective in dict.fromkeys(row["objective"] for row in table):
+        print(f"\n## Objective `{objective}`\n")
+        print(
+            "| pool (accuracy) | condition | n | campaigns | protected: coverage | width | if right: coverage | width "
+            "| SRS with the same allowance: width | RMSE / SRS | / best published | bias | none found: share, width |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+        cells = [row for row in table if row["objective"] == objective]
+        for name, condition in dict.fromkeys((row["pool"], row["condition"]) for row in cells):
+            own = [row for row in cells if (row["pool"], row["condition"]) == (name, condition)]
+
+            def several(key: str, digits: int = 2, own: list[dict[str, str]] = own) -> str:
+                return " / ".join(f"{float(row[key]):.{digits}f}" for row in own)
+
+            errors = " / ".join(f"{float(row['rmse']):.2f} ± {float(row['rmse_se']):.2f}" for row in own)
+            print(
+                f"| {name} ({float(own[0]['accuracy']):.2%}) | {condition} | {several('budget', 0)} "
+                f"| {several('campaigns', 0)} | {several('protected', 3)} | {several('protected_width')} "
+                f"| {several('trusting', 3)} | {several('trusting_width')} | {several('srs_width')} | {errors} "
+                f"| {several('rmse_best')} | {several('bias')} | {several('none')}, {several('none_width')} |"
+            )
 
 
 if __name__ == "__main__":

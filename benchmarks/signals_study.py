@@ -38,7 +38,7 @@ from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.regression.risk import model_of
+from fieldcheck.numerics.regression.risk import FeatureRecipe, Population, model_of
 from fieldcheck.tomography import perturbations
 
 LABELS = 200
@@ -223,10 +223,24 @@ def as_odds(field: Field) -> Field:
     frame = field.frame
     model = model_of(frame)
     at = 2 + list(frame.auxiliary).index("member")  # after 1, the doubt and its square; confidence comes first
-    features, sd = model.features.copy(), model.sd.copy()
-    features[:, at], sd[at] = frame.auxiliary["member"] + LOW, 0.4
-    frame.memo("risk", lambda: replace(model, features=features, sd=sd))
+    sd = model.sd.copy()
+    sd[at] = 0.4
+    rule = replace(model.rule, recipe=MemberAsOdds(model.rule.recipe, at - 1))
+    frame.memo("risk", lambda: replace(model, rule=rule, sd=sd))
     return field
+
+
+@dataclass(frozen=True, eq=False)
+class MemberAsOdds:
+    """The features of a recipe, but for the member's log odds at this place."""
+
+    recipe: FeatureRecipe
+    at: int
+
+    def columns(self, part: Population) -> list[np.ndarray]:
+        found = self.recipe.columns(part)
+        found[self.at] = part.auxiliary["member"] + LOW
+        return found
 
 
 @dataclass(frozen=True)

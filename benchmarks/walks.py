@@ -169,7 +169,6 @@ LANES = {
     "campaign": "#4477aa",
     "accuracy": "#ee6677",
     "sources": "#228833",
-    "tomography": "#ccbb44",
     "files": "#66ccee",
 }
 """Colours of folders (Tol's bright scheme, which the colour-blind can tell apart)."""
@@ -183,7 +182,8 @@ def figure(found: list[Walk]) -> str:
         f'<text x="{38 + 120 * at}" y="{140 * len(found) + 34}">{folder}</text>'
         for at, (folder, colour) in enumerate(LANES.items())
     ]
-    size = f'viewBox="0 0 1000 {140 * len(found) + 50}" font-family="sans-serif" font-size="12"'
+    wide = 60 + 26 * max(len(walk.counted) for walk in found)
+    size = f'viewBox="0 0 {wide} {140 * len(found) + 50}" font-family="sans-serif" font-size="12"'
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import runpy
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -16,6 +18,9 @@ import pytest
 import fieldcheck
 from fieldcheck import models, tomography
 from fieldcheck.accuracy import auxiliary, designs, estimators
+from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.log import EventLog
+from fieldcheck.campaign.view import CampaignView
 from fieldcheck.tomography import perturbations, surrogates
 from fieldcheck.tomography.quality import scores
 
@@ -99,6 +104,19 @@ def test_flows_have_no_loose_modules() -> None:
     ]
 
 
+def test_functions_are_short() -> None:
+    """Half of them have four lines or fewer, docstring aside."""
+    functions = (
+        node
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    bodies = (node.body[1:] if ast.get_docstring(node) else node.body for node in functions)
+    lines = [(body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0 for body in bodies]
+    assert statistics.median(lines) <= 4
+
+
 def test_no_public_class_is_defined_twice() -> None:
     names = Counter(
         node.name
@@ -109,11 +127,79 @@ def test_no_public_class_is_defined_twice() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
+def test_a_campaign_has_its_log_and_its_view_and_is_neither() -> None:
+    assert Campaign.__bases__ == (object,)
+    assert CampaignView.__bases__ == EventLog.__bases__ == (object,)
+
+
+def written(node: ast.Call) -> bool:
+    """Whether a call makes a file: ``path.write_text(text)``, ``open(path, "w")``, ``os.replace(old, new)``."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    texts = [one.value for one in (*node.args, *(given.value for given in node.keywords)) if type(one) is ast.Constant]
+    return (
+        (name in ("write_text", "write_bytes") and len(node.args) == 1)
+        or (name == "open" and any(re.fullmatch(r"[wxa]b?\+?", str(text)) for text in texts))
+        or ast.unparse(node.func) in ("os.replace", "os.rename", "shutil.move")
+    )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_files_are_written_in_one_place(path: Path) -> None:
+    """``files`` writes whole or not at all; others write only into the place that it gives them."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    given = {
+        inside
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With) and any("whole_file(" in ast.unparse(one) for one in node.items)
+        for inside in ast.walk(node)
+    }
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node not in given and written(node)]
+    assert path.relative_to(ROOT).parts[0] in ("files", "testing") or [ast.unparse(one) for one in calls] == []
+
+
 def test_every_folder_says_what_it_is() -> None:
     silent = [
         path for path in MODULES if path.name == "__init__.py" and not ast.get_docstring(ast.parse(path.read_text()))
     ]
     assert silent == []
+
+
+def test_the_page_for_contributors_shows_the_tree_as_it_is() -> None:
+    """Every top-level folder has three lines of its own and a line on the page; the drawing is that of the contract."""
+    folders = sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
+    for folder in folders:
+        assert len((ROOT / folder / "README.md").read_text(encoding="utf-8").splitlines()) == 3, folder
+    docs = CONTRACTS.parent / "docs"
+    page = (docs / "contributing.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^(\w+)/ +\S", page, re.MULTILINE)) == folders
+    drawing = runpy.run_path(str(CONTRACTS.parent / "benchmarks" / "flows_figure.py"))
+    assert (docs / "figures" / "flows.svg").read_text(encoding="utf-8") == drawing["figure"]()
+    steps = [where for _, where in (*drawing["ACCURACY"], *drawing["TOMOGRAPHY"])]
+    assert [where for where in steps if not (ROOT / where).is_dir()] == []
+
+
+RETIRED = re.compile(
+    r"\b(somebody|whoever|nobody|verdicts?|rulings?|ledgers?|journals?|recipes?|workshops?|contests?)\b", re.I
+)
+"""Words that say too little to people, or that another word has taken the place of."""
+
+
+def texts(path: Path) -> Iterator[str]:
+    """What people may read of a file: of a module, its texts without the docstrings."""
+    content = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield content
+        return
+    tree = ast.parse(content)
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in said)
+    yield from (str(node.value) for node in constants if " " in str(node.value))
+
+
+def test_no_retired_word_is_said() -> None:
+    pages = [CONTRACTS.parent / "README.md", *(CONTRACTS.parent / "docs").glob("*.md"), *ROOT.rglob("*.html"), *MODULES]
+    found = [f"{path.name}: {word[0]}" for path in pages for text in texts(path) for word in RETIRED.finditer(text)]
+    assert found == []
 
 
 def test_walks_are_short() -> None:
@@ -122,6 +208,9 @@ def test_walks_are_short() -> None:
     for name in ("a label: store to estimate", "a table: CSV to first wave", "a comparison: two pools to statement"):
         assert len(found[name].counted) <= 25, found[name].counted
         assert found[name].returns <= 1, found[name].folders
+    cold = found["a campaign: opened, pool read, estimated"]
+    assert cold.returns <= 4, cold.folders  # to read the pool; to check it; to estimate; to say it
+    assert len(cold.counted) <= 42, cold.counted
 
 
 ELSEWHERE = {

@@ -56,11 +56,11 @@ class Task:
 
 
 TASKS = {
-    "digits": Task("MNIST", "LeNet-5", 10_000, 0.984, {3: 1_000, 4: 200}, "LeNet-5"),
-    "photos": Task("CIFAR-10", "WRN-28-10", 10_000, 0.947, {3: 300}, "residual network of 10 layers"),
+    "digits": Task("MNIST", "LeNet-5", 10_000, 0.984, {3: 1_000, 4: 1_000}, "LeNet-5"),
+    "photos": Task("CIFAR-10", "WRN-28-10", 10_000, 0.947, {3: 1_000}, "CNN of 8 layers"),
     "driving": Task("Roboflow", "YOLOv11s", 1_000, 0.822, {3: 422}, "YOLOX-nano"),
-    "pairs": Task("QQP", "RoBERTa", 1_000, 0.912, {3: 150}, "MiniLM, head of two layers"),
-    "signs": Task("GTSRB", "CNN-SE", 12_630, 0.976, {3: 1_000, 4: 200}, "CNN of 5 layers"),
+    "pairs": Task("QQP", "RoBERTa", 1_000, 0.912, {3: 1_000}, "MiniLM, head of two layers"),
+    "signs": Task("GTSRB", "CNN-SE", 12_630, 0.976, {3: 1_000, 4: 400}, "CNN of 5 layers"),
 }
 SMALL = 2_700
 """Inferences of the default way in three dimensions: 12.5 for every test."""

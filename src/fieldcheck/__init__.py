@@ -15,8 +15,8 @@ if _TYPE_CHECKING:
     from fieldcheck import tomography
     from fieldcheck.accuracy import designs, estimators, predict
     from fieldcheck.accuracy.assessment.estimate import estimate
-    from fieldcheck.accuracy.assessment.planning import plan
     from fieldcheck.accuracy.assessment.sampling import choose as sample
+    from fieldcheck.accuracy.comparison.planning import plan
     from fieldcheck.accuracy.comparison.simulate import simulate
     from fieldcheck.accuracy.designs.base import Design
     from fieldcheck.campaign.campaign import Campaign
@@ -75,7 +75,7 @@ _HOME = {
     "estimators": "fieldcheck.accuracy",
     "from_arrays": "fieldcheck.sources.pools.arrays",
     "load": "fieldcheck.sources",
-    "plan": "fieldcheck.accuracy.assessment.planning",
+    "plan": "fieldcheck.accuracy.comparison.planning",
     "predict": "fieldcheck.accuracy",
     "sample": "fieldcheck.accuracy.assessment.sampling",
     "save": "fieldcheck.sources",

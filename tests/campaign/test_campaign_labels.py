@@ -12,7 +12,7 @@ import pytest
 
 import fieldcheck as fc
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.state import Annotation, settled
+from fieldcheck.campaign.item_state import Annotation, settled
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.label import Missing, Outcome, TrueClass, Value
 

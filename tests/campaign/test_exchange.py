@@ -28,7 +28,7 @@ from fieldcheck.campaign.exchange.export import (
 )
 from fieldcheck.campaign.exchange.intake import Intake, prepare, take
 from fieldcheck.campaign.exchange.reading import read_lines
-from fieldcheck.campaign.state import Annotation
+from fieldcheck.campaign.item_state import Annotation
 from fieldcheck.core.errors import CampaignError, LabelError, StoreError
 from fieldcheck.core.label import Missing, TrueClass
 from fieldcheck.core.pool.pool import Pool

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fieldcheck.campaign.item_state import Lease
 from fieldcheck.campaign.kept_state import as_text, from_text
 from fieldcheck.campaign.settings import FORMAT, Settings
-from fieldcheck.campaign.state import Lease, State, fold
+from fieldcheck.campaign.state import State, fold
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.label import TrueClass

@@ -301,8 +301,8 @@ def test_a_class_is_spelt_right_or_declared(run: Run, tea: Path) -> None:
 def test_what_is_printed_works_when_pasted(run: Run, tmp_path: Path) -> None:
     """How columns were mapped is remembered; no command has to say it twice."""
     rows = ([f"k{item}", "ab"[item % 2], (60 + item % 40) / 100] for item in range(80))
-    pool = write(tmp_path / "my export.csv", ["Customer No.", "Predicted Label", "certainty"], rows)
-    mapped = ("-c", "id=Customer No.", "-c", "prediction=Predicted Label", "-c", "confidence=certainty")
+    pool = write(tmp_path / "my export.csv", ["col a", "col b", "col c"], rows)
+    mapped = ("-c", "id=col a", "-c", "prediction=col b", "-c", "confidence=col c")
     done = run("sample", pool, *mapped, "--budget", 40, "--out", "a b.csv")
     assert done.code == 0, done.err
     labels = {f"k{item}": "ab"[item % 2] for item in range(80)}
@@ -328,6 +328,10 @@ def test_one_reader_for_sheets_and_campaigns(run: Run, tea: Path) -> None:
     run("start", tea, "--campaign", "e.db", "--design", "srs", "--budget", 40)
     assert run("import", "e.db", "s.csv").code == 0
     assert run("estimate", "e.db", "--json").json["value"] == 1.0
+    rewrite(Path("s.csv"), [{**rows[0], "label": rows[0]["prediction"] + "x"}, *rows[1:]])
+    for done in (run("estimate", "s.csv"), run("import", "e.db", "s.csv")):
+        assert done.code == 2, done.out
+        assert "is no class" in done.err, done.err
 
 
 def test_a_cleared_cell_takes_the_label_back(run: Run, tea: Path) -> None:

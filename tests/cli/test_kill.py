@@ -72,6 +72,26 @@ def test_import(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert run("estimate", "c.db", "--json").json["labels"] == 20
 
 
+def test_extend(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the old budget or the new one, and goes on to the same items."""
+    monkeypatch.chdir(work)
+    assert run("start", "tea.csv", "--campaign", "c.db", "--budget", 20, "--seed", 5, "--design", "srs").code == 0
+    assert run("next", "c.db", "-n", 20, "--out", "n.csv").code == 0
+    fill(Path("n.csv"), truth_of(Path("tea.csv")))
+    assert run("import", "c.db", "n.csv").code == 0
+    items = []
+    for folder in killed(work, "extend", "c.db", "--budget", 30):
+        monkeypatch.chdir(folder)
+        budget = run("status", "c.db", "--json").json["budget"]
+        assert budget in (20, 30)
+        assert budget == 30 or run("extend", "c.db", "--budget", 30).code == 0
+        assert run("next", "c.db", "-n", 10, "--out", "more.csv").code == 0
+        items.append([row["id"] for row in read(Path("more.csv"))])
+        assert run("verify", "c.db").code == 0
+    assert len(items[0]) == 10
+    assert all(one == items[0] for one in items)
+
+
 def test_bench(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("bench", "tea.csv", "--design", "srs,ssrs", "--budget", "20,40", "--repetitions", 5, "--resume", "journal")
     results = []

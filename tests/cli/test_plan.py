@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .sheets import Run, fill, truth_of, write
+from .sheets import Run, fill, tea_rows, truth_of, write
 
 
 @pytest.mark.parametrize(("words", "said"), [(("--half-width", 0.08), "takes about"), (("--budget", 60), "give about")])
@@ -85,3 +85,18 @@ def test_a_campaign_is_planned_again_with_its_labels(run: Run, tea: Path) -> Non
     assert after["labels_known"] > 0
     assert [course["design"] for course in after["designs"]] == ["waves"]
     assert all(one["high"] <= 3.001 * one["low"] for one in after["designs"][0]["forecasts"])
+
+
+def test_two_models_are_planned_together(run: Run, tea: Path) -> None:
+    rows = tea_rows()
+    for at in range(0, len(rows), 5):  # every fifth prediction is another item's
+        rows[at][1] = rows[(at + 7) % len(rows)][1]
+    write(Path("other.csv"), ["id", "prediction", "confidence", "lsa", "target", "kind"], rows)
+    against = ("plan", tea, "--against", "other.csv")
+    done = run(*against, "--not-worse", 0.02)
+    assert done.code == 0, done.err
+    assert "by more than 2 points takes about" in done.out
+    found = run(*against, "--json").json
+    assert found["needed"]["low"] <= found["needed"]["labels"] <= found["needed"]["high"] <= found["disagreements"]
+    assert "--against OLD.csv" in run("plan", tea, "--not-worse", 0.02).err
+    assert "planned before its first label" in run(*against, "--half-width", 0.1).err

@@ -16,62 +16,8 @@ import pytest
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.setup.space_file import read_recipe
 
+from .conftest import SPACE
 from .sheets import CODE, Run
-
-SPACE = """
-seed = 3
-surrogate = "logistic"
-[model]
-file = "digits.onnx"
-[data]
-file = "digits.npz"
-limit = 300
-[plan]
-kind = "spread"
-inferences = 1200
-[[perturbation]]
-name = "brightness"
-levels = 3
-words = { low = [1, 1], high = [2, 3] }
-[[perturbation]]
-name = "zoom"
-levels = 2
-[[perturbation]]
-name = "gaussian-noise"
-levels = 3
-"""
-
-
-@pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A linear classifier of digits as ONNX, and the data that it never saw."""
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-    from sklearn.datasets import load_digits
-    from sklearn.linear_model import LogisticRegression
-
-    images, labels = load_digits(return_X_y=True)
-    pixels = (images * 255 / 16).astype(np.uint8)
-    fitted = LogisticRegression(C=0.1, max_iter=500).fit(pixels[:1000] / 255, labels[:1000])
-    weights = {"w": fitted.coef_.T.astype(np.float32), "b": fitted.intercept_.astype(np.float32)}
-    graph = helper.make_graph(
-        [
-            helper.make_node("Flatten", ["x"], ["flat"], axis=1),
-            helper.make_node("Gemm", ["flat", "w", "b"], ["scores"]),
-            helper.make_node("Softmax", ["scores"], ["p"], axis=1),
-        ],
-        "digits",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 1, 8, 8])],
-        [helper.make_tensor_value_info("p", TensorProto.FLOAT, ["n", 10])],
-        [numpy_helper.from_array(values, name) for name, values in weights.items()],
-    )
-    folder = tmp_path_factory.mktemp("network")
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    model.ir_version = 10
-    onnx.save(model, folder / "digits.onnx")
-    np.savez(folder / "digits.npz", images=pixels[1000:].reshape(-1, 8, 8), labels=labels[1000:])
-    (folder / "space.toml").write_text(SPACE)
-    return folder
 
 
 @pytest.fixture

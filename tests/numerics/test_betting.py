@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -222,7 +223,7 @@ def test_kinds_cover_the_items_that_are_left() -> None:
     risk, _ = population()
     drawn = np.zeros(300, dtype=bool)
     drawn[::7] = True
-    now = kinds(risk, drawn, total=40, found=3)
+    now = kinds(risk, drawn, replace(Wealth.against([40], 300), found=3.0))
     assert ((now.of_item == -1) == drawn).all()
     np.testing.assert_array_equal(np.bincount(now.of_item[~drawn]), now.count)
     assert len(now.count) <= 24

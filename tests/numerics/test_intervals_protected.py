@@ -41,6 +41,15 @@ def test_bounds_by_hand() -> None:
     assert narrow_high == pytest.approx(quantile(0.975, 0.02 + unseen, f * 1.2e-4 + unseen**2), rel=1e-8)
 
 
+@pytest.mark.parametrize("useless", [0.0, 0.5, 1.0])
+def test_useless_signals_lead_from_the_narrower_bound_to_the_protected_one(useless: float) -> None:
+    narrow, wide = trusting(found(), level=0.95)[1], protected(found(), level=0.95)[1]
+    assert narrow < wide
+    assert trusting(found(useless=useless), level=0.95)[1] == pytest.approx(narrow + useless * (wide - narrow))
+    none = found(value=0, failures=0, seen=0, useless=useless)
+    assert trusting(none, level=0.95) == trusting(replace(none, useless=0.0), level=0.95)
+
+
 def test_strict_allows_for_a_whole_failure() -> None:
     f = (student.ppf(0.975, 94) / 1.959963985) ** 2
     w = 1 / (5000 * 0.01)

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.sampling import pivotal
 from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
 from fieldcheck.testing import assert_frequencies
 
@@ -156,11 +155,3 @@ def test_a_million_items() -> None:
 
 def test_nothing_to_draw() -> None:
     assert len(ordered_pivotal(np.zeros(3), stream(0, "none"))) == 0
-
-
-@pytest.mark.parametrize("digits", [1, 2, 17])
-def test_what_takes_the_rest_is_found_without_a_sort(digits: int) -> None:
-    """The same as the first of a stable sort, ties included."""
-    values = np.round(np.random.default_rng(2).random(500), digits)
-    for count in (1, 2, 64, 499, 500):
-        assert np.array_equal(pivotal._largest(values, count), np.argsort(-values, kind="stable")[:count])

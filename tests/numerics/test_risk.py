@@ -12,19 +12,32 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.rng import stream
 from fieldcheck.numerics import special
-from fieldcheck.numerics.regression.risk import (
-    HIDDEN,
-    RiskModel,
-    failure_model,
-    frame_model,
-    loss_model,
-    normal_score,
-)
+from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression.risk import HIDDEN, Arrays, RiskModel, SignalColumn, risk_model
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
+from fieldcheck.numerics.scores import normal_scores
 
 SIZE = 400
 
 TRAITS = derived.traits()
+
+
+def failure_model(suspicion, others, groups, size: int, traits=risk.NOTHING) -> RiskModel:
+    return frame_model(
+        others if suspicion is None else {"confidence": suspicion, **others}, groups, size, traits=traits
+    )
+
+
+def loss_model(others, predictions, size: int, traits=risk.NOTHING) -> RiskModel:
+    return frame_model(others, predictions, size, "regression", traits)
+
+
+def frame_model(signals, predictions, size: int, task: str = "classification", traits=risk.NOTHING) -> RiskModel:
+    return risk_model(Arrays(size, signals, predictions, task, traits))
+
+
+def normal_score(values: np.ndarray) -> np.ndarray:
+    return normal_scores(Arrays(len(values), {"x": values}), SignalColumn("x"), len(values)).of(values)
 
 
 def suspicion(size: int = SIZE) -> np.ndarray:
@@ -223,6 +236,19 @@ def test_weights_of_the_three_models_by_quadrature() -> None:
     chances = [hidden + (1 - hidden) * expit(at) for hidden in HIDDEN]
     exact = np.array([(chance**4 * (1 - chance) ** 36 * prior).sum() for chance in chances]) * [0.99, 0.005, 0.005]
     np.testing.assert_allclose(model.fit(items, losses).weights, exact / exact.sum(), rtol=0.1)
+
+
+def test_labels_tell_whether_signals_are_worth_anything() -> None:
+    """By Bayes from the two evidences; before any label it is what it was."""
+    model, items = failure_model(suspicion(), signals(), None, SIZE, TRAITS), np.arange(0, SIZE, 2)
+    by_risk = failures_of(model, 0)[items]
+    mixed = by_risk[np.argsort(uniforms(stream(0, "mixed"), len(items)), kind="stable")]
+    assert model.useless(items[:0], by_risk[:0], 0.0, before=0.3) == 0.3
+    sound, useless = (model.useless(items, one, model.evidence(items, one), before=0.5) for one in (by_risk, mixed))
+    assert sound < 1e-3
+    assert useless > 0.9
+    odds = np.exp(model.blind().evidence(items, mixed) - model.evidence(items, mixed)) / 4
+    assert model.useless(items, mixed, model.evidence(items, mixed), before=0.2) == pytest.approx(odds / (1 + odds))
 
 
 def test_folds_are_fitted_as_if_alone() -> None:

@@ -10,6 +10,7 @@ from scipy.special import expit, logit, logsumexp
 
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.rng import stream
+from fieldcheck.numerics.regression.risk import Arrays
 from fieldcheck.numerics.regression.signals import Judgement, judged, leak_evidence
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 from fieldcheck.testing import assert_covers
@@ -45,7 +46,8 @@ def campaigns(kind: str, count: int = 40) -> list[tuple[list[Judgement], int]]:
         key = uniforms(stream(seed, "key"), SIZE) ** (1 / (0.05 + signals["confidence"]))
         items = np.argsort(-key, kind="stable")[: LOOKS[-1]]
         classes = np.arange(SIZE) % 10
-        looks = [judged(signals, items[:end], failed[items[:end]], derived.traits(), classes=classes) for end in LOOKS]
+        known = Arrays(SIZE, signals, classes, traits=derived.traits())
+        looks = [judged(known, items[:end], failed[items[:end]]) for end in LOOKS]
         found.append((looks, int(failed[items].sum())))
     return found
 
@@ -80,14 +82,14 @@ def test_calibration(factor: float, said: str | None) -> None:
     doubt = np.clip(uniforms(stream(0, "doubt"), SIZE) ** 2, 1e-3, 0.9)
     failed = (uniforms(stream(0, "y"), SIZE) < expit(np.log(factor) + logit(doubt))).astype(np.float64)
     items = np.arange(200)
-    assert judged({"confidence": doubt}, items, failed[items]).calibration == said
+    assert judged(Arrays(SIZE, {"confidence": doubt}), items, failed[items]).calibration == said
 
 
 def test_constant_and_too_few() -> None:
     signals, failed = pool(0, "sound")
     signals["flat"] = np.ones(SIZE)
     few = np.flatnonzero(failed)[:4]
-    assert judged(signals, few, failed[few], derived.traits()) == Judgement(constant=("flat",))
+    assert judged(Arrays(SIZE, signals, traits=derived.traits()), few, failed[few]) == Judgement(constant=("flat",))
 
 
 def test_the_threshold_of_a_leak_by_hand() -> None:

@@ -102,7 +102,7 @@ def test_everything_that_belongs_to_a_campaign_is_there(campaign: Campaign) -> N
         "How it developed",
         "Where it fails",
         "Accuracy by site",
-        f"{skipped} items were asked for, but nobody could label them",
+        f"{skipped} items were asked for, but could not be labelled",
         "too dark",
         "the model is wrong on all of them",
         "fieldcheck start",
@@ -279,7 +279,7 @@ def test_pictures_are_in_the_page_itself(tmp_path: Path) -> None:
 
 
 def test_a_page_stays_light(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fieldcheck.report.campaign.SHOWN", 3)
+    monkeypatch.setattr("fieldcheck.report.failures.SHOWN", 3)
     text = campaign_page(campaign)
     assert text.count('<p class="name">') == 3
     assert f"{len(campaign.failures()) - 3} more: fieldcheck failures" in words_of(text)

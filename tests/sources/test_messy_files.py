@@ -512,7 +512,11 @@ class TestPipelines:
     def test_scores_of_the_best_few_are_not_taken_for_all(self, tmp_path: Path) -> None:
         found = [{"id": at, "top": [{"label": "a", "score": 0.5}, {"label": "b", "score": 0.2}]} for at in range(3)]
         (tmp_path / "a.json").write_text(json.dumps(found))
-        assert "no column of predictions" in question(tmp_path / "a.json").problem
+        pool = read(tmp_path / "a.json")
+        assert (pool.probabilities, pool.predictions_at([0])) == (None, ("a",))
+        assert pool.confidence is not None
+        assert pool.confidence.tolist() == [0.5] * 3
+        assert any("best few" in note for note in pool.notes)
 
     def test_spacy(self, tmp_path: Path) -> None:
         lines = [json.dumps({"text": "t", "cats": dict(zip(ANIMALS, row.tolist(), strict=True))}) for row in shares()]
@@ -645,3 +649,92 @@ def test_a_sheet_with_a_cell_far_out_is_refused_before_it_takes_all_memory(tmp_p
     assert len(sources.load(tmp_path / "good.xlsx")) == 2
     with pytest.raises(PoolError, match="far from the others"):
         sources.load(tmp_path / "far.xlsx")
+
+
+class TestLogsOfEvals:
+    """What programs that evaluate language models leave behind."""
+
+    def test_openai(self, tmp_path: Path) -> None:
+        lines: list[object] = [{"spec": {"eval_name": "pets", "completion_fns": ["m"]}}]
+        for at, one in enumerate(animals()):
+            about = {"run_id": "r", "sample_id": f"pets.{at}"}
+            asked = {"prompt": [{"role": "user", "content": f"what is {at}?"}], "sampled": [one]}
+            lines.append({**about, "event_id": 2 * at, "type": "sampling", "data": asked})
+            judged = {"correct": at % 3 > 0, "expected": one if at % 3 else "no", "picked": one, "sampled": one}
+            lines.append({**about, "event_id": 2 * at + 1, "type": "match", "data": judged})
+        lines.append({"final_report": {"accuracy": 0.5}})
+        pool = read(text(tmp_path / "log.jsonl", [json.dumps(line) for line in lines]))
+        assert (len(pool), pool.id_of(3)) == (N, "pets.3")
+        assert pool.column("prompt")[3].as_py() == "what is 3?"
+        assert pool.failed.tolist() == [at % 3 == 0 for at in range(N)]
+
+    def test_promptfoo(self, tmp_path: Path) -> None:
+        rows = [
+            {"id": f"r{at}", "vars": {"question": f"what is {at}?"}, "response": {"output": one}, "success": at % 3 > 0}
+            for at, one in enumerate(animals())
+        ]
+        (tmp_path / "p.json").write_text(json.dumps({"evalId": "e", "results": {"version": 3, "results": rows}}))
+        pool = read(tmp_path / "p.json")
+        assert set(pool.classes) == set(animals())
+        assert list(pool.columns) == ["question"]
+        assert pool.failed.tolist() == [at % 3 == 0 for at in range(N)]
+
+    def test_inspect(self, tmp_path: Path) -> None:
+        samples = [
+            {
+                "id": at,
+                "epoch": 1,
+                "input": f"what is {at}?",
+                "target": one if at % 3 else "no",
+                "output": {"model": "m", "completion": f"I say {one}"},
+                "scores": {"match": {"value": "C", "answer": one}},
+            }
+            for at, one in enumerate(animals())
+        ]
+        (tmp_path / "i.json").write_text(json.dumps({"eval": {"task": "pets"}, "samples": samples, "results": {}}))
+        pool = read(tmp_path / "i.json")
+        assert pool.failed.tolist() == [at % 3 == 0 for at in range(N)]
+        assert list(pool.columns) == ["input"]
+
+
+def test_a_class_and_its_score_in_one_cell(tmp_path: Path) -> None:
+    body = [f"{at},\"('{one}', 0.{at + 10})\"" for at, one in enumerate(animals())]
+    pool = read(text(tmp_path / "pairs.csv", ["id,pred", *body]))
+    assert pool.confidence is not None
+    assert (pool.predictions_at([4])[0], pool.confidence[4]) == (animals()[4], 0.14)
+    assert any("two columns" in note for note in pool.notes)
+
+
+@pytest.mark.parametrize("rest", [0.0, 0.1])
+def test_lists_of_classes_beside_lists_of_scores_in_parquet(tmp_path: Path, rest: float) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    said = animals()
+    labels = [[one, next(other for other in ANIMALS if other != one)] for one in said]
+    scores = [[0.51 + at / 500, 0.49 - at / 500 - rest] for at in range(N)]
+    parquet.write_table(
+        pa.table({"image": [f"i{at}" for at in range(N)], "top_labels": labels, "top_scores": scores}),
+        tmp_path / "t.parquet",
+    )
+    pool = read(tmp_path / "t.parquet")
+    assert [pool.classes[code] for code in pool.predictions] == said
+    assert pool.confidence is not None or pool.probabilities is not None
+    assert any("top_scores" in note for note in pool.notes)
+
+
+def test_groups_of_columns_above_their_names(tmp_path: Path) -> None:
+    body = [f"{at},{one},0.{at + 10}" for at, one in enumerate(animals())]
+    pool = read(text(tmp_path / "two.csv", ["meta,model,model", "id,prediction,confidence", *body]))
+    assert (roles(pool)["prediction"], len(pool)) == ("prediction", N)
+
+
+def test_the_name_of_the_model_is_no_prediction(tmp_path: Path) -> None:
+    body = [f"{at},gpt,{one},0.{at + 10}" for at, one in enumerate(animals())]
+    path = text(tmp_path / "m.csv", ["id,model_output_name,answer,confidence", *body])
+    assert question(path).hint == "--column prediction=answer"
+
+
+@pytest.mark.parametrize("names", [("Scored Labels", "Scored Probabilities"), ("predclass", "prmax")])
+def test_names_of_services_and_statistics_packages(tmp_path: Path, names: tuple[str, str]) -> None:
+    body = [f"{at},{one},0.{at + 10}" for at, one in enumerate(animals())]
+    pool = read(text(tmp_path / "s.csv", [",".join(("caseid", *names)), *body]))
+    assert (roles(pool)["prediction"], roles(pool)["confidence"]) == names

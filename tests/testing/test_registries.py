@@ -14,9 +14,11 @@ from fieldcheck import engines, models, sources
 from fieldcheck.campaign.exchange import formats
 from fieldcheck.campaign.stores import SqliteStore
 from fieldcheck.core import measures
+from fieldcheck.models import decoders
 from fieldcheck.sources import inputs, pools
 from fieldcheck.testing import (
     check_adapter,
+    check_decoder,
     check_engine,
     check_exchange,
     check_input_source,
@@ -138,6 +140,18 @@ WRITERS = {
 def test_every_source_of_inputs(name: str, tmp_path: Path) -> None:
     source = inputs.registry[name]
     check_input_source(source, WRITERS[name](tmp_path / f"items{source.suffixes[0]}" if source.suffixes else tmp_path))
+
+
+SEEN = np.zeros((126, 7))
+SEEN[40, 4:6] = 0.9
+
+DETECTED = {"boxes": [[1.0, 2.0, 9.0, 8.0, 0.9, 1.0]], "yolox": SEEN}
+"""What detectors say of an image of 96 x 64 pixels with one object in it."""
+
+
+@pytest.mark.parametrize("name", list(decoders.registry))
+def test_every_decoder(name: str) -> None:
+    check_decoder(decoders.registry[name], DETECTED[name])
 
 
 def halves(batch):

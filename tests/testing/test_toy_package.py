@@ -1,10 +1,13 @@
-"""A package of others: one file and one line for each thing that it adds, and it is everywhere at once."""
+"""A package of others (``toyfield``): one file and one line for each thing, and it is everywhere at once."""
 
 from __future__ import annotations
 
+import configparser
 import csv
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,203 +15,44 @@ from pathlib import Path
 import pytest
 
 import fieldcheck
+import fieldcheck.testing
 
-FILES = {
-    "coin.py": '''
-"""A design."""
+HERE = Path(__file__).parent
+TESTS = HERE.parent
+TOY = HERE / "toyfield"
+SOURCES = Path(fieldcheck.__file__).parent
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from fieldcheck.accuracy.designs import Srs
-
-
-@dataclass(frozen=True)
-class Coin(Srs):
-    """Toss a coin for every item."""
-
-    name: ClassVar[str] = "coin"
-    title: ClassVar[str] = "Coin toss"
-    paper: ClassVar[str] = "a toy"
-
-    def draw(self, frame, losses, *, budget, seed):
-        return super().draw(frame, losses, budget=budget, seed=seed + 7)
-''',
-    "oddness.py": '''
-"""An auxiliary variable."""
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-
-from fieldcheck.accuracy.auxiliary.base import AsIs, Variable
-
-
-@dataclass(frozen=True)
-class FittedOddness(AsIs):
-    def values(self, trace):
-        return np.sqrt(1 - _probabilities(trace).max(axis=1))
-
-
-def _probabilities(trace):
-    if trace.probabilities is None:
-        from fieldcheck.core.errors import DesignError
-
-        raise DesignError("oddness: no probabilities", rule="oddness looks at probabilities")
-    return trace.probabilities
-
-
-@dataclass(frozen=True)
-class Oddness(Variable):
-    """The root of what is missing to certainty."""
-
-    name: ClassVar[str] = "oddness"
-    title: ClassVar[str] = "Oddness"
-    paper: ClassVar[str] = "a toy"
-    tasks: ClassVar[frozenset] = frozenset({"classification"})
-    needs: ClassVar[frozenset] = frozenset({"probabilities"})
-    needs_reference: ClassVar[frozenset] = frozenset()
-
-    @classmethod
-    def of_pool(cls, pool):
-        return pool.numeric(cls.name) if pool.confidence is None else np.sqrt(np.clip(1 - pool.confidence, 0, 1))
-
-    def fit(self, reference, *, seed):
-        return FittedOddness()
-''',
-    "pipes.py": '''
-"""A format of pools: columns between bars."""
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool.column import as_column
-from fieldcheck.core.pool.origin import Origin
-from fieldcheck.sources.table import RawTable
-
-
-@dataclass(frozen=True)
-class Pipes:
-    """Text with bars between the columns."""
-
-    name: ClassVar[str] = "pipes"
-    suffixes: ClassVar[tuple] = (".bars",)
-
-    def read(self, path, columns, *, encoding):
-        try:
-            rows = [line.split("|") for line in path.read_text("utf-8").splitlines()]
-        except UnicodeDecodeError as error:
-            raise PoolError(f"{path} is no text", rule="UTF-8") from error
-        table = {name: as_column([row[at] for row in rows[1:]], name) for at, name in enumerate(rows[0])}
-        return RawTable(table, Origin(file=str(path)))
-''',
-    "sparse.py": '''
-"""A plan."""
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-from fieldcheck.tomography.plans import Spread
-
-
-@dataclass(frozen=True)
-class Sparse(Spread):
-    """Spread, and little of it."""
-
-    name: ClassVar[str] = "sparse"
-    title: ClassVar[str] = "A little of everything"
-    usual: ClassVar[int] = 500
-''',
-    "arrows.py": '''
-"""A format of labels: an item, an arrow, its label."""
-
-from typing import ClassVar
-
-from fieldcheck.campaign.exchange.base import Fault, LabelLine
-
-
-class Arrows:
-    """One item a line: ``img_7 -> cat``."""
-
-    name: ClassVar[str] = "arrows"
-    suffixes: ClassVar[tuple] = (".arrows",)
-
-    @staticmethod
-    def recognises(start):
-        return " ->" in start.partition("\\n")[0]
-
-    @staticmethod
-    def read(stream, path):
-        for number, line in enumerate(stream, 1):
-            item, arrow, label = line.partition(" ->")
-            where = f"line {number}"
-            yield LabelLine(where, item, label.strip()) if arrow else Fault(where, "has no arrow")
-
-    @staticmethod
-    def write(items, *, by, base):
-        return "".join(f"{one.item} ->\\n" for one in items)
-''',
-    "drawer.py": '''
-"""A store: files in a drawer."""
-
-from pathlib import Path
-from typing import ClassVar
-
-from fieldcheck.campaign.stores import SqliteStore
-
-
-class Drawer(SqliteStore):
-    """``drawer://name`` is a file in the folder drawer."""
-
-    name: ClassVar[str] = "drawer"
-
-    def __init__(self, place, *, create=False):
-        Path("drawer").mkdir(exist_ok=True)
-        super().__init__(Path("drawer", place.partition("://")[2]), create=create)
-''',
-    "half.py": '''
-"""A measure."""
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-
-
-@dataclass(frozen=True)
-class Half:
-    """A wrong class costs a half."""
-
-    name: ClassVar[str] = "half"
-    raw: ClassVar[bool] = False
-    scales = ("cost",)
-    range = (0.0, 1.0)
-
-    def losses(self, outputs, truths):
-        return np.array([(said != truth) / 2 for said, truth in zip(outputs, truths)])
-
-    def failed(self, losses):
-        return losses > 0
-''',
+REGISTRIES = {
+    group: noun
+    for path in SOURCES.rglob("*.py")
+    if path.parent.name != "testing"
+    for noun, group in re.findall(r'Registry\(\s*"([\w ]+)",\s*"(fieldcheck\.\w+)"', path.read_text(encoding="utf-8"))
 }
+"""By the group of their entry points, the nouns of all registries."""
 
-LINES = """
-[fieldcheck.designs]
-coin = toyfield.coin:Coin
-[fieldcheck.auxiliary]
-oddness = toyfield.oddness:Oddness
-[fieldcheck.pools]
-pipes = toyfield.pipes:Pipes
-[fieldcheck.plans]
-sparse = toyfield.sparse:Sparse
-[fieldcheck.exchange]
-arrows = toyfield.arrows:Arrows
-[fieldcheck.stores]
-drawer = toyfield.drawer:Drawer
-[fieldcheck.measures]
-half = toyfield.half:Half
+SPACE = """
+surrogate = "twice"
+[model]
+file = "good.words"
+[data]
+file = "texts.say"
+[check]
+kind = "half"
+[plan]
+kind = "sparse"
+inferences = 400
+[quality]
+score = "letters"
+tests = 10
+inputs = 10
+[[perturbation]]
+name = "loud"
+levels = 3
+apply = "shout"
+[[perturbation]]
+name = "typos"
+levels = 2
+apply = "typos"
 """
 
 
@@ -216,13 +60,11 @@ half = toyfield.half:Half
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as pip leaves it: the package, and what its wheel says of it."""
     folder = tmp_path_factory.mktemp("site")
-    package, about = folder / "toyfield", folder / "toyfield-1.0.dist-info"
-    for place in (package, about):
-        place.mkdir()
-    for name, text in {"__init__.py": "", **FILES}.items():
-        (package / name).write_text(text)
+    about = folder / "toyfield-1.0.dist-info"
+    about.mkdir()
+    shutil.copytree(TOY, folder / "toyfield", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(TOY / "entry_points.txt", about)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toyfield\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(LINES)
     with (folder / "pool.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["id", "prediction", "confidence", "target", "city"])
@@ -230,12 +72,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [f"i{at}", "ab"[at % 2], 0.5 + at % 50 / 101, "ab"[at % 2 ^ (at % 7 == 0)], "Graz"] for at in range(200)
         )
     (folder / "pool.bars").write_text((folder / "pool.csv").read_text().replace(",", "|"))
+    (folder / "good.words").write_text("fine nice sunny warm")
+    kinds = {"good": "fine sunny warm nice", "bad": "grey rainy cold wet"}
+    texts = [f"{kind}: {words} day {at}" for at in range(30) for kind, words in kinds.items()]
+    (folder / "texts.say").write_text("\n".join(texts))
+    (folder / "space.toml").write_text(SPACE)
     return folder
 
 
-def python(site: Path, *words: object) -> str:
+def python(site: Path, *words: object, code: int = 0) -> str:
     """What a fresh interpreter prints that has the package on its path."""
-    paths = [str(Path(fieldcheck.__file__).parents[1]), str(site)]
+    paths = [str(SOURCES.parent), str(site)]
     done = subprocess.run(
         [sys.executable, *map(str, words)],
         cwd=site,
@@ -244,7 +91,7 @@ def python(site: Path, *words: object) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 
 
@@ -252,44 +99,106 @@ def fieldcheck_(site: Path, *words: object) -> str:
     return python(site, "-m", "fieldcheck", *words)
 
 
+def pytest_(site: Path, *words: object, code: int = 0) -> str:
+    return python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words, code=code)
+
+
+def test_it_adds_to_every_registry_with_one_file_and_one_line() -> None:
+    lines = configparser.ConfigParser()
+    lines.read(TOY / "entry_points.txt")
+    added = {group: list(lines[group].values()) for group in lines.sections()}
+    assert set(added) == set(REGISTRIES)
+    files = [place.partition(":")[0].removeprefix("toyfield.") for places in added.values() for place in places]
+    assert sorted(files) == sorted(path.stem for path in TOY.glob("*.py") if path.stem != "__init__")
+    assert {group: len(places) for group, places in added.items()} == dict.fromkeys(REGISTRIES, 1)
+
+
+def test_the_page_for_contributors_has_a_row_for_every_registry_and_every_check() -> None:
+    text = (TESTS.parent / "docs" / "contributing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| an? .*\| `(fieldcheck\.\w+)` \| `(check_\w+)` \|$", text, re.MULTILINE)
+    assert {group for group, _ in rows} == set(REGISTRIES)
+    checks = {name for name in fieldcheck.testing.__all__ if name.startswith("check_")} - {"check_model"}
+    assert {check for _, check in rows} == checks
+
+
 def test_the_lists_for_people_have_it(site: Path) -> None:
     rows = json.loads(fieldcheck_(site, "designs", "--json"))["designs"]
-    assert {"name": "coin", "title": "Coin toss"}.items() <= rows[-1].items()
-    assert "sparse\tA little of everything" in fieldcheck_(site, "tomography", "list", "plans")
-    assert "half\tA wrong class costs a half." in fieldcheck_(site, "tomography", "list", "measures")
+    assert {"name": "coin", "title": "Coin toss", "estimator": "plain"}.items() <= rows[-1].items()
+    listed = json.loads(fieldcheck_(site, "tomography", "list", "--json"))
+    last = {kind: rows[-1]["name"] for kind, rows in listed.items()}
+    assert last == {
+        "perturbations": "shout",
+        "plans": "sparse",
+        "surrogates": "twice",
+        "rules": "hasty",
+        "scores": "letters",
+        "measures": "half",
+    }
     assert "oddness" in fieldcheck_(site, "auxiliary", "pool.csv")
 
 
+def test_the_table_of_the_docs_asks_for_it(site: Path) -> None:
+    """The page of techniques is held to the registry: a design without a row fails."""
+    said = pytest_(site, TESTS / "docs" / "test_docs_run.py", "-k", "every_design", code=1)
+    assert "coin" in said
+
+
 def test_bench_compares_it(site: Path) -> None:
-    rows = json.loads(fieldcheck_(site, "bench", "pool.bars", "-n", 20, "-r", 2, "-a", "oddness", "--json", "-"))[
-        "rows"
-    ]
+    words = ("bench", "pool.bars", "-n", 20, "-r", 2, "-a", "oddness", "--json", "-")
+    rows = json.loads(fieldcheck_(site, *words))["rows"]
     assert "coin" in {row["design"] for row in rows}
     assert {row["auxiliary"] for row in rows if row["design"] == "sups"} == {"oddness"}
 
 
 def test_the_checks_of_ours_are_its_checks(site: Path) -> None:
-    code = """
-from pathlib import Path
+    """Conformance goes through the registries: what is added is asked for an example, or run as it is."""
+    said = pytest_(site, "--collect-only", TESTS / "testing" / "test_registries.py")
+    asked = re.findall(r"::test_every_(\w+)\[(\w+)\]", said)
+    assert {
+        ("engine", "threads"),
+        ("format_of_labels", "arrows"),
+        ("format_of_pools", "pipes"),
+        ("measure", "half"),
+        ("quality_score", "letters"),
+        ("source_of_inputs", "sayings"),
+        ("stopping_rule", "hasty"),
+    } <= set(asked)
+    python(site, "-c", CHECKS)
+
+
+CHECKS = """
 from itertools import count
-from fieldcheck.accuracy import auxiliary, designs
+from pathlib import Path
+
+import fieldcheck.testing as checks
+from fieldcheck import engines, models
+from fieldcheck.accuracy import auxiliary, designs, estimators
 from fieldcheck.campaign import stores
 from fieldcheck.campaign.exchange import formats
 from fieldcheck.core import measures
-from fieldcheck.sources import pools
-from fieldcheck.testing import check_auxiliary, check_design, check_plan, check_pool_format
-from fieldcheck.testing import check_exchange, check_measure, check_store
-from fieldcheck.tomography import plans
-check_design(designs.registry["coin"])
-check_auxiliary(auxiliary.registry["oddness"])
-check_pool_format(pools.registry["pipes"], Path("pool.bars"))
-check_plan(plans["sparse"])
-check_exchange(formats.registry["arrows"], "i1 -> cat\\ni2 ->\\n", {"i1": "cat"})
-check_measure(measures.registry["half"], ["cat", "dog"], ["cat", "cat"])
+from fieldcheck.models import decoders
+from fieldcheck.sources import inputs, pools
+from fieldcheck.tomography import perturbations, plans, stopping_rules, surrogates
+from fieldcheck.tomography.quality import scores
+
 numbers = count()
-check_store(stores.registry["drawer"], lambda: f"drawer://checked-{next(numbers)}")
+checks.check_adapter(models.registry["words"], Path("good.words"), ["fine", "cold day", "", "nice", "warm rain", "x"])
+checks.check_auxiliary(auxiliary.registry["oddness"])
+checks.check_decoder(decoders.registry["centred"], [[30.0, 20.0, 10.0, 8.0, 0.9, 1.0]])
+checks.check_design(designs.registry["coin"])
+checks.check_engine(engines.registry["threads"], deaths=False)
+checks.check_estimator(estimators.registry["plain"])
+checks.check_exchange(formats.registry["arrows"], "i1 -> cat\\ni2 ->\\n", {"i1": "cat"})
+checks.check_input_source(inputs.registry["sayings"], Path("texts.say"))
+checks.check_measure(measures.registry["half"], ["cat", "dog"], ["cat", "cat"])
+checks.check_perturbation(perturbations.registry["shout"])
+checks.check_plan(plans["sparse"])
+checks.check_pool_format(pools.registry["pipes"], Path("pool.bars"))
+checks.check_quality_score(scores.registry["letters"])
+checks.check_stopping_rule(stopping_rules["hasty"])
+checks.check_store(stores.registry["drawer"], lambda: f"drawer://checked-{next(numbers)}")
+checks.check_surrogate(surrogates.registry["twice"])
 """
-    python(site, "-c", code)
 
 
 def test_a_campaign_in_its_store_is_labelled_in_its_format(site: Path) -> None:
@@ -303,14 +212,19 @@ def test_a_campaign_in_its_store_is_labelled_in_its_format(site: Path) -> None:
     assert (site / "drawer" / "desk").is_file()
 
 
-def test_a_space_file_is_checked_by_its_measure(site: Path) -> None:
-    code = """
-from pathlib import Path
-from fieldcheck.tomography import read_recipe, template
-Path("space.toml").write_text(template("digits").replace('kind = "label"', 'kind = "half"'))
-print(read_recipe("space.toml").measure)
-"""
-    assert python(site, "-c", code).strip() == "Half()"
+def test_its_model_predicts_its_inputs_on_its_engine(site: Path) -> None:
+    words = ("--out", "pool/", "--rows", 20, "--engine", "threads", "--truth", "auto", "--kind", "text")
+    fieldcheck_(site, "predict", "good.words", "texts.say", *words)
+    known = json.loads(fieldcheck_(site, "simulate", "pool/", "--design", "coin", "--budget", 20, "--json"))
+    assert known["truth"] == 1.0
+
+
+def test_its_space_is_measured_with_its_plan_and_answered_by_its_surrogate(site: Path) -> None:
+    fieldcheck_(site, "tomography", "run", "space.toml", "--out", "run")
+    found = json.loads(fieldcheck_(site, "tomography", "query", "run", "loud >= 2 and quality >= 0.1", "--json"))
+    assert 0 < found["robustness"] <= 1
+    words = ("--plan", "pairs", "--stop", "hasty", "--half-width", 0.2)
+    fieldcheck_(site, "tomography", "run", "space.toml", "--out", "sooner", *words)
 
 
 def test_a_variable_of_ones_own_is_one_of_the_pool_and_hidden_from_annotators(site: Path) -> None:

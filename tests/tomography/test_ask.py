@@ -53,6 +53,8 @@ def test_the_mean_of_a_region_and_what_it_rests_on() -> None:
     assert [one.inputs for one in answer.worst] == [1, 0]
     assert answer.notes == ("by hand",)
     assert answer.to_dict()["audit"] is None
+    weights = Profile({"zoom": [0.1, 0.3, 0.7], "blur": [0.3, 0.6]})  # which do not add up to 1 in the last bit
+    assert ask(Known(), MEASURED, parse("all", SPACE), profile=weights).left == 1.0  # nothing was looked for
 
 
 def test_a_profile_weighs_the_tests() -> None:

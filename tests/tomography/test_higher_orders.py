@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
+from pathlib import Path
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from fieldcheck.cli.app import app
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.tomography.answers.higher_orders import higher_orders
 
@@ -32,3 +37,19 @@ def test_what_pairs_cannot_foretell_is_said(three: float, differs: bool) -> None
 def test_nothing_is_said_without_such_rows() -> None:
     rows = outcomes(0.5)
     assert higher_orders(SPACE, rows.select(SPACE.orders(rows.tests) < 3)) is None
+
+
+def test_a_run_says_it_and_what_cannot_run_leaves_no_folder(tmp_path: Path) -> None:
+    rows = outcomes(0.4)
+    tests, held = SPACE.severities(np.arange(SPACE.size)), rows.held.reshape(SPACE.size, 400) > 0
+    np.savez(tmp_path / "truth.npz", tests=tests, correct=np.packbits(held, axis=1), inputs=400)
+    asked = ["tomography", "run", str(tmp_path / "space.toml"), "--plan", "pairs:share=0.6", "--out", "run"]
+    (tmp_path / "space.toml").write_text('[truth]\nfile = "truth.npz"\n')
+    with chdir(tmp_path):
+        shown = CliRunner().invoke(app, asked)
+        assert shown.exit_code == 0, shown.output
+        assert "Pairs do not suffice: orders up to two foretell those above" in shown.output
+        (tmp_path / "space.toml").write_text('ordered = true\n[truth]\nfile = "truth.npz"\n')
+        refused = CliRunner().invoke(app, [*asked[:-1], "other"])
+        assert refused.exit_code != 0
+        assert not (tmp_path / "other").exists()

@@ -154,12 +154,6 @@ def test_bleu_by_hand() -> None:
     # 3 of 6, on-the-mat: 1 of 5, and none of 4. Longer than the reference: no penalty.
     candidate = "the cat the cat on the mat"
     assert corpus_bleu([candidate], [REFERENCE]) == 0
-    assert sentence_bleu(candidate, REFERENCE, smoothing="epsilon") == pytest.approx(
-        (5 / 7 * 3 / 6 * 1 / 5 * 0.1 / 4) ** 0.25
-    )
-    assert sentence_bleu(candidate, REFERENCE, smoothing="add-one") == pytest.approx(
-        (5 / 7 * 4 / 7 * 2 / 6 * 1 / 5) ** 0.25
-    )
     assert sentence_bleu(candidate, REFERENCE) == pytest.approx((5 / 7 * 3 / 6 * 1 / 5 * 0.5 / 4) ** 0.25)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 import time
 import uuid
@@ -21,6 +20,7 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.web import create_app
 from fieldcheck.web.connection import Connection
+from fieldcheck.web.serve import _bound
 
 SIZE = 200
 TRUTH = np.arange(SIZE) % 3
@@ -83,7 +83,7 @@ def served(campaign: Campaign, *, people: Sequence[str] = (), **options: Any) ->
     """A server; with people, they and the lead have links of their own."""
     tokens = {**campaign.invite(people), "lead": LEADS} if people else {}
     app = create_app(campaign, **({"token": LEADS, "lead": "lead"} if people else {}), **options)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with _bound("127.0.0.1", 0) as listener:
         config = uvicorn.Config(app, http=Connection, log_level="error", timeout_graceful_shutdown=2)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

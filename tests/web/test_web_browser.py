@@ -333,7 +333,7 @@ def test_the_gallery_follows_corrections(start: Start, visit: Visit) -> None:
     site = start()
     page = visit(site)
     item = shown(page)
-    said = site.campaign.view.prediction_of(site.campaign.state.items[item].position)
+    said = site.campaign.pool.prediction_at(site.campaign.state.items[item].position)
     first, second = (name for name in CLASSES if name != said)
     page.click(f".choice:has-text('{first}')")
     desk = desk_of(page)
@@ -418,7 +418,7 @@ def test_predictions_are_shown_where_the_lead_wants_it(start: Start, visit: Visi
     for _ in range(6):
         page.wait_for_selector("#said")
         position = told.campaign.state.items[shown(page)].position
-        assert page.inner_text("#said").startswith(f"The model says {told.campaign.view.prediction_of(position)}.")
+        assert page.inner_text("#said").startswith(f"The model says {told.campaign.pool.prediction_at(position)}.")
         answer(page)
 
 

@@ -99,7 +99,7 @@ def test_errors_are_told_in_the_unit_of_what_is_predicted(start: Start) -> None:
     pool = from_arrays(y_pred=100 * rng.normal(size=100), auxiliary={"dsa": rng.random(100)}, task="regression")
     site = start(pool, design="srs", budget=20)
     for item in site.campaign.ask("Ada", n=20):
-        said = float(site.campaign.view.prediction_of(site.campaign.state.items[item].position) or 0)
+        said = float(site.campaign.pool.prediction_at(site.campaign.state.items[item].position) or 0)
         site.campaign.tell(item, said + 30, by="Ada")
     with site.visitor() as web:
         state = web.get("/api/desk/state").json()

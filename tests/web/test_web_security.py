@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import numpy as np
 import pytest
+from starlette.routing import Route
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError
@@ -296,6 +297,7 @@ def told_to(web: httpx.Client, site: Site) -> Iterator[tuple[str, httpx.Response
         "/api/reopen": site.body(item=item),
     }
     routes = [(path, method.upper()) for path, methods in app.openapi()["paths"].items() for method in methods]
+    routes += [(one.path, method) for one in app.routes if type(one) is Route for method in one.methods or ()]
     assert {path for path, _ in routes} > {"/api/mine", "/api/reopen", "/desk/report", "/api/desk/settle"}
     assert {path for path, _ in routes} > {"/", "/desk", "/api/next", "/api/label", "/api/desk/state", "/api/progress"}
     for path, method in sorted(routes):

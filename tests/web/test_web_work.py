@@ -87,7 +87,7 @@ def test_the_prediction_is_hidden_unless_the_lead_wants_it_shown(start: Start, s
     assert told.campaign.refresh().shown  # on record
     with told.visitor() as other:
         shown = other.post("/api/next", json=told.body()).json()["items"][0]
-    assert shown["prediction"] == told.campaign.view.prediction_of(told.campaign.state.items[shown["id"]].position)
+    assert shown["prediction"] == told.campaign.pool.prediction_at(told.campaign.state.items[shown["id"]].position)
 
 
 def test_sent_twice_is_stored_once(site: Site, web: httpx.Client) -> None:

@@ -28,11 +28,11 @@ from fieldcheck.core.versions import versions
 from fieldcheck.files.damage import decoding
 
 
-class Workshop:
+class Bench:
     """The subjects of a plan and the techniques that are compared on them.
 
     Loading and preparing are remembered (auxiliary variables, k-means partitions), results never are: a cell
-    gives the same numbers in whichever workshop, and after whichever cells, it is measured.
+    gives the same numbers in whichever bench, and after whichever cells, it is measured.
     """
 
     def __init__(self, plan: Study) -> None:
@@ -129,7 +129,7 @@ class Workshop:
 
     def _prepare(self, subject: str) -> Field:
         source = self._sources[subject]
-        pool = sources.load(source) if isinstance(source, Path) else source
+        pool = sources.load(source, truth=self.plan.truth) if isinstance(source, Path) else source
         names = [name for name in self._wanted(pool) if _has(pool, name)]
         field = Field.of(
             pool,
@@ -145,9 +145,7 @@ class Workshop:
 
     def _wanted(self, pool: Pool) -> tuple[str, ...]:
         return unique(
-            name
-            for one in self.lineup
-            for name in designs.auxiliaries_of(one.design, derived.helpful(derived.names(pool)))
+            name for one in self.lineup for name in designs.auxiliaries_of(one.design, derived.automatic(pool))
         )
 
     def _activations(self, subject: str) -> npt.NDArray[Any] | None:

@@ -19,7 +19,6 @@ from fieldcheck.files.lines import JsonLines
 
 HEADER = {"fieldcheck": "finished cells of a bench", "format": 1}
 
-
 ANOTHER = "--resume with a new file name"
 
 

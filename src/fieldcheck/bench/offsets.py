@@ -10,7 +10,6 @@ from fieldcheck.core.types import FloatArray, IntArray
 
 BINS = 10
 
-
 PUBLISHED_TOP = 25.0
 """Degrees; the ICSE'24 paper bins 0, 2.5, ..., 25 (tables 4 and 5)."""
 

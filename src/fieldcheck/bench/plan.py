@@ -49,6 +49,8 @@ class Study:
         By subject, a ``.npy`` file with one row per item, for CES.
     groups
         By subject, what it is one of (the dataset of several models); tables pool the subjects of a group.
+    truth
+        The column of labels in the files of all subjects, where it has to be named.
     """
 
     subjects: Sequence[Path | str | Pool]
@@ -63,6 +65,7 @@ class Study:
     offset_scale: float | None = None
     activations: Mapping[str, Path] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
+    truth: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("subjects", "designs", "budgets"):

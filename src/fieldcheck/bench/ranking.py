@@ -31,7 +31,6 @@ from fieldcheck.core.types import FloatArray
 CRITERIA = ("RMSE", "RMedSE", "failures", "RMSE-failures", "RMedSE-failures")
 """Failures are failing draws, as in the papers. The last two are trade-offs: the mean of the two ranks."""
 
-
 DRAWS = "Failures: failing draws, as the papers count; an item drawn twice counts twice."
 
 
@@ -113,16 +112,16 @@ def best_auxiliary_table(rows: Sequence[Row]) -> Table | None:
     groups: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
     for row in bound:
         groups[row["subject"], row["design"], row["budget"]].append(row)
-    contests = [group for group in groups.values() if len(group) > 1]
-    if not contests:
+    comparisons = [group for group in groups.values() if len(group) > 1]
+    if not comparisons:
         return None
-    lines = [_best_counts(task, name, contests) for task, name in _task_auxiliaries(bound)]
+    lines = [_best_counts(task, name, comparisons) for task, name in _task_auxiliaries(bound)]
     return Table(
         name="ranking/best-auxiliary",
         title="How often each auxiliary variable is the best",
-        columns=("task", "auxiliary", "contests", "RMSE", "RMedSE", "failures"),
+        columns=("task", "auxiliary", "comparisons", "RMSE", "RMedSE", "failures"),
         rows=tuple(lines),
-        note=f"A contest: one subject, technique and budget; equals count for each. {DRAWS}",
+        note=f"A comparison: one subject, technique and budget; equals count for each. {DRAWS}",
     )
 
 
@@ -130,12 +129,12 @@ def _task_auxiliaries(rows: Iterable[Row]) -> list[tuple[str, str]]:
     return list(dict.fromkeys((row["task"], row["auxiliary"]) for row in rows))
 
 
-def _best_counts(task: str, auxiliary: str, contests: Sequence[Sequence[Row]]) -> tuple[Cell, ...]:
-    entered = [c for c in contests if any((r["task"], r["auxiliary"]) == (task, auxiliary) for r in c)]
+def _best_counts(task: str, auxiliary: str, comparisons: Sequence[Sequence[Row]]) -> tuple[Cell, ...]:
+    entered = [c for c in comparisons if any((r["task"], r["auxiliary"]) == (task, auxiliary) for r in c)]
     counts = dict.fromkeys(CRITERIA[:3], 0)
-    for contest in entered:
-        own = next(i for i, row in enumerate(contest) if row["auxiliary"] == auxiliary)
-        ranks = criterion_ranks(contest)
+    for comparison in entered:
+        own = next(i for i, row in enumerate(comparison) if row["auxiliary"] == auxiliary)
+        ranks = criterion_ranks(comparison)
         for criterion in counts:
             counts[criterion] += int(ranks[criterion][own] == ranks[criterion].min())
     return (task, auxiliary, len(entered), *counts.values())

@@ -29,10 +29,8 @@ from fieldcheck.core.errors import BenchError
 
 Objective = Literal["estimate", "estimate-median", "expose", "balanced", "balanced-median"]
 
-
 CRITERION: dict[str, str] = dict(zip(get_args(Objective), CRITERIA, strict=True))
 """The objectives of the ICSE'24 paper; the trade-offs are its T_RMSE-nf and T_RMedSE-nf."""
-
 
 WORDS: dict[str, str] = {
     "estimate": "the most accurate estimate (RMSE)",
@@ -42,13 +40,10 @@ WORDS: dict[str, str] = {
     "balanced-median": "both (mean of the ranks in RMedSE and in failing draws)",
 }
 
-
 ALPHA = 0.05
-
 
 SHARE = 0.5
 """A technique must have been measured in this share of the cells to be recommended for them."""
-
 
 Candidate = tuple[str, str]
 """Technique and auxiliary variable."""
@@ -302,22 +297,22 @@ def _within(rows: list[Row], budget: int | tuple[int, int] | None) -> list[Row]:
     return [row for row in rows if distance[row["budget"]] == closest]
 
 
-def _contests(rows: Sequence[Row]) -> list[dict[Candidate, Row]]:
+def _comparisons(rows: Sequence[Row]) -> list[dict[Candidate, Row]]:
     """The candidates that met on each subject with each budget."""
-    contests: dict[tuple[str, int], dict[Candidate, Row]] = defaultdict(dict)
+    comparisons: dict[tuple[str, int], dict[Candidate, Row]] = defaultdict(dict)
     for row in rows:
-        contests[row["subject"], row["budget"]][row["design"], row["auxiliary"]] = row
-    return list(contests.values())
+        comparisons[row["subject"], row["budget"]][row["design"], row["auxiliary"]] = row
+    return list(comparisons.values())
 
 
 def _standings(rows: Sequence[Row], everything: Sequence[Row], criterion: str) -> list[Standing]:
     """``everything`` has the rows of simple random sampling, also where it was not asked for."""
-    contests = _contests(rows)
+    comparisons = _comparisons(rows)
     places: dict[Candidate, list[tuple[float, int, bool]]] = defaultdict(list)
-    for contest in contests:
-        ranks = criterion_ranks(list(contest.values()))[criterion]
-        for candidate, rank in zip(contest, ranks.tolist(), strict=True):
-            places[candidate].append((rank, len(contest), int((ranks < rank).sum()) < 3))
+    for comparison in comparisons:
+        ranks = criterion_ranks(list(comparison.values()))[criterion]
+        for candidate, rank in zip(comparison, ranks.tolist(), strict=True):
+            places[candidate].append((rank, len(comparison), int((ranks < rank).sum()) < 3))
     often = max(map(len, places.values()))
     kept = {one: found for one, found in places.items() if len(found) >= SHARE * often}
     ratios = {
@@ -354,24 +349,24 @@ def _standing(
 def _gaps(rows: Sequence[Row], pair: Sequence[Candidate], objective: Objective) -> list[float]:
     """How far the first is ahead of the second: per subject, or per cell with fewer than three subjects."""
     by_subject: dict[str, list[float]] = defaultdict(list)
-    for contest in _contests(rows):
-        if all(one in contest for one in pair):
-            first, second = (_merit(contest, one, objective) for one in pair)
-            by_subject[contest[pair[0]]["subject"]].append(first - second)
+    for comparison in _comparisons(rows):
+        if all(one in comparison for one in pair):
+            first, second = (_merit(comparison, one, objective) for one in pair)
+            by_subject[comparison[pair[0]]["subject"]].append(first - second)
     if len(by_subject) < 3:
         return [gap for gaps in by_subject.values() for gap in gaps]
     return [fmean(gaps) for gaps in by_subject.values()]
 
 
-def _merit(contest: Mapping[Candidate, Row], one: Candidate, objective: Objective) -> float:
+def _merit(comparison: Mapping[Candidate, Row], one: Candidate, objective: Objective) -> float:
     """Larger is better; logarithms, so that a subject counts by ratios and not by how hard it is."""
-    row = contest[one]
+    row = comparison[one]
     if objective in ("estimate", "estimate-median"):
         return -math.log(max(row["rmse" if objective == "estimate" else "rmedse"], 1e-12))
     if objective == "expose":
         return math.log(max(row["failures_mean"], 1e-12))
-    ranks = criterion_ranks(list(contest.values()))[CRITERION[objective]]
-    return -float(ranks[list(contest).index(one)])
+    ranks = criterion_ranks(list(comparison.values()))[CRITERION[objective]]
+    return -float(ranks[list(comparison).index(one)])
 
 
 def _p_value(gaps: Sequence[float]) -> float | None:

@@ -178,7 +178,6 @@ class Result:
 
 _PER_REPETITION = ("values", "low", "high", "trusted", "failures", "exposed", "labels")
 
-
 _ARRAYS = (*_PER_REPETITION, "offsets", "offset_edges")
 
 

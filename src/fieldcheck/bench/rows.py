@@ -12,18 +12,14 @@ from fieldcheck.accuracy import designs
 NONE = "none"
 """The auxiliary variable of a technique that needs none."""
 
-
 ACCURATE = 0.9
 """Models from this accuracy (or 1 - MSE) on count as high: the paper's MNIST and Udacity against CIFAR."""
-
 
 LARGE = 200
 """Budgets up to this one are small or medium, those above are large (table 10b of the ICSE'24 paper)."""
 
-
 USUAL = 200
 """The budget at which the papers compare techniques."""
-
 
 COUNTED = "Draws: failing draws, as the papers count; an item drawn twice counts twice. Items: distinct failing items."
 """What stands under a table that has both counts."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fieldcheck.bench.cells import Workshop
+from fieldcheck.bench.cells import Bench
 from fieldcheck.bench.finished_cells import FinishedCells, key_of
 from fieldcheck.bench.plan import Cell, Contender, Offer, Study, cells
 from fieldcheck.bench.result import CellResult, Result
@@ -31,13 +31,13 @@ def run(
     resume
         Cells found in this file are taken from it, new ones are added to it as soon as they are finished.
     """
-    workshop = Workshop(plan)
-    entries = [workshop.entry(subject) for subject in plan.sources()]
-    lineup, refusals = _able(workshop, entries)
+    bench = Bench(plan)
+    entries = [bench.entry(subject) for subject in plan.sources()]
+    lineup, refusals = _able(bench, entries)
     planned, notes = cells(plan, entries, lineup)
-    finished = _collect(workshop, planned, engine=engine, progress=progress, resume=resume)
+    finished = _collect(bench, planned, engine=engine, progress=progress, resume=resume)
     ordered = tuple(finished[cell] for cell in planned)
-    leaks = _leaks(workshop, planned)
+    leaks = _leaks(bench, planned)
     warnings = unique(text for texts in leaks.values() for text in texts)
     return Result(
         cells=ordered,
@@ -46,14 +46,14 @@ def run(
         leaks=tuple(leaks),
         notes=(*refusals, *notes, *warnings),
         groups=dict(plan.groups),
-        curves=_curves(workshop, [cell for cell in planned if (cell.subject, cell.auxiliary) not in leaks]),
+        curves=_curves(bench, [cell for cell in planned if (cell.subject, cell.auxiliary) not in leaks]),
         versions=versions(),
     )
 
 
-def _leaks(workshop: Workshop, planned: Sequence[Cell]) -> dict[tuple[str, str], tuple[str, ...]]:
+def _leaks(bench: Bench, planned: Sequence[Cell]) -> dict[tuple[str, str], tuple[str, ...]]:
     """By subject and auxiliary variable, what to say where the variable gives away the outcome."""
-    found = {(cell.subject, cell.auxiliary): workshop.leak(cell) for cell in planned}
+    found = {(cell.subject, cell.auxiliary): bench.leak(cell) for cell in planned}
     return {
         (subject, auxiliary): tuple(f"{subject}: {text}; left out of the ranking" for text in texts)
         for (subject, auxiliary), texts in found.items()
@@ -61,19 +61,19 @@ def _leaks(workshop: Workshop, planned: Sequence[Cell]) -> dict[tuple[str, str],
     }
 
 
-def _curves(workshop: Workshop, planned: Sequence[Cell]) -> tuple[FailureCurve, ...]:
+def _curves(bench: Bench, planned: Sequence[Cell]) -> tuple[FailureCurve, ...]:
     """Of every variable that a technique looked at."""
-    used = dict.fromkeys((cell.subject, name) for cell in planned for name in workshop.names(cell))
-    return tuple(workshop.failure_curve(subject, name) for subject, name in used)
+    used = dict.fromkeys((cell.subject, name) for cell in planned for name in bench.names(cell))
+    return tuple(bench.failure_curve(subject, name) for subject, name in used)
 
 
-def _able(workshop: Workshop, entries: Sequence[Offer]) -> tuple[list[Contender], tuple[str, ...]]:
+def _able(bench: Bench, entries: Sequence[Offer]) -> tuple[list[Contender], tuple[str, ...]]:
     """The techniques that accept their auxiliary variables, and notes on those that do not."""
     able: list[Contender] = []
     notes: list[str] = []
-    for contender in workshop.lineup:
+    for contender in bench.lineup:
         hosts = [entry.name for entry in entries if not entry.lacks(contender)]
-        refusal = workshop.refusal(contender, hosts[0]) if hosts else ""
+        refusal = bench.refusal(contender, hosts[0]) if hosts else ""
         if refusal:
             notes.append(f"{contender.spec} is left out with {contender.auxiliary}: {refusal}")
         else:
@@ -84,7 +84,7 @@ def _able(workshop: Workshop, entries: Sequence[Offer]) -> tuple[list[Contender]
 
 
 def _collect(
-    workshop: Workshop,
+    bench: Bench,
     planned: Sequence[Cell],
     *,
     engine: Engine | None,
@@ -92,11 +92,11 @@ def _collect(
     resume: Path | str | None,
 ) -> dict[Cell, CellResult]:
     kept = None if resume is None else FinishedCells(Path(resume))
-    keys = {} if kept is None else {cell: key_of(workshop.determinants(cell)) for cell in planned}
+    keys = {} if kept is None else {cell: key_of(bench.determinants(cell)) for cell in planned}
     known = {} if kept is None else {cell: kept.find(key) for cell, key in keys.items()}
     finished = {cell: result for cell, result in known.items() if result is not None}
     missing = [cell for cell in planned if cell not in finished]
-    for result in _measure(workshop, missing, engine):
+    for result in _measure(bench, missing, engine):
         finished[result.cell] = result
         if kept is not None:
             kept.add(keys[result.cell], result)
@@ -105,11 +105,11 @@ def _collect(
     return finished
 
 
-def _measure(workshop: Workshop, missing: Sequence[Cell], engine: Engine | None) -> Iterator[CellResult]:
+def _measure(bench: Bench, missing: Sequence[Cell], engine: Engine | None) -> Iterator[CellResult]:
     if engine is None or len(missing) < 2:
-        yield from map(workshop.measure, missing)
+        yield from map(bench.measure, missing)
         return
-    there = _There(workshop.plan)
+    there = _There(bench.plan)
     if isinstance(engine, AsDone):
         yield from (result for _, result in engine.as_done(_measure_there, missing, there))
     else:
@@ -123,9 +123,9 @@ class _There:
     plan: Study
 
     @cached_property
-    def workshop(self) -> Workshop:
-        return Workshop(self.plan)
+    def bench(self) -> Bench:
+        return Bench(self.plan)
 
 
 def _measure_there(cell: Cell, there: _There) -> CellResult:
-    return there.workshop.measure(cell)
+    return there.bench.measure(cell)

@@ -23,12 +23,9 @@ from fieldcheck.files.damage import decoding
 
 FORMAT = 1
 
-
 COLUMNS = tuple(Row.__annotations__)
 
-
 TEXTS = ("subject", "group", "task", "design", "auxiliary")
-
 
 ROW = {name: str if name in TEXTS else schema.NUMBER | None for name in COLUMNS}
 """The types of a row; null stands for nan."""

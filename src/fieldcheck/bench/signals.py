@@ -12,10 +12,8 @@ from fieldcheck.core.types import BoolArray, FloatArray
 PARTS = 10
 """Equal parts of the pool, in the order of the variable."""
 
-
 POINTS = 41
 """Of the fitted curve."""
-
 
 RIDGE = 1e-3
 """Pull of the slope (in standard deviations) towards zero; keeps it finite where the variable separates perfectly."""

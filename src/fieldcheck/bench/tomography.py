@@ -11,21 +11,22 @@ from statistics import fmean
 
 import numpy as np
 
+from fieldcheck import tomography
 from fieldcheck.core.errors import BenchError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
+from fieldcheck.tomography.runs.schedule import BASE
 from fieldcheck.tomography.setup.truth import RecordedTruth
 from fieldcheck.tomography.surrogates import base
 from fieldcheck.tomography.surrogates import registry as surrogates
 
 ORDERS = ">=3"
 
-
 BAND = 1.959963984540054
 """Standard deviations on either side of a band of 95 %."""
-
 
 HALF, NESTED = 2, (1, 3, 4)
 """The queries of the paper: low is up to HALF; nested regions go up to these severities, and to all."""
@@ -94,7 +95,7 @@ def bench(
     for done, (truth, plan, surrogate, budget) in enumerate(cells):
         repeated = []
         for repetition in range(repetitions):
-            repeated.append(_once(truth, plans.build(plan), surrogates.build(surrogate), budget, seed + repetition))
+            repeated.append(_once(truth, plans.build(plan), surrogate, budget, seed + repetition))
             if progress is not None:
                 progress(done * repetitions + repetition + 1, len(cells) * repetitions)
         rows.append(_summed_up(truth.name, plan, surrogate, repeated))
@@ -112,17 +113,17 @@ class _Repetition:
     seconds: float
 
 
-def _once(truth: RecordedTruth, plan: Plan, surrogate: base.Surrogate, budget: int | None, seed: int) -> _Repetition:
-    rows = plan.rows(truth.space, truth.inputs, budget=budget, seed=seed)
-    outcomes = truth.measure(rows.tests, rows.inputs, chance=rows.chance).applicable
+def _once(truth: RecordedTruth, plan: Plan, surrogate: str, budget: int | None, seed: int) -> _Repetition:
+    """As the command runs it: unperturbed inputs first, and what was measured in full is not predicted."""
+    run = measure(tomography.of_truth(truth), plan=plan, budget=budget, surrogate=surrogate, seed=seed, base=BASE)
     started = time.process_time()
-    fitted = surrogate.fit(base.Evidence(truth.space, outcomes, truth.labels, truth.guess), seed=seed)
+    fitted = run.fitted
     means, deviations = fitted.predict(np.arange(truth.space.size))
     seconds = time.process_time() - started
     judged = truth.applicable[truth.space.orders(truth.applicable) >= min(3, len(truth.space.axes))]
     errors = (means - truth.robustness)[judged]
     covered = np.abs(errors) <= BAND * deviations[judged] + 1e-12
-    return _Repetition(len(outcomes), errors, _query_errors(truth, fitted), covered.astype(np.float64), seconds)
+    return _Repetition(len(run.outcomes), errors, _query_errors(truth, fitted), covered.astype(np.float64), seconds)
 
 
 def _query_errors(truth: RecordedTruth, fitted: base.FittedSurrogate) -> FloatArray:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fieldcheck.campaign.campaign import Campaign
+from fieldcheck.campaign.item_state import Annotation, ItemState, Lease
 from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
 from fieldcheck.campaign.settings import Settings
-from fieldcheck.campaign.state import Annotation, ItemState, Lease, State, fold
+from fieldcheck.campaign.state import State, fold
 
 __all__ = [
     "Annotation",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import islice
 
+from fieldcheck.campaign.item_state import ItemState
 from fieldcheck.campaign.settings import Settings
-from fieldcheck.campaign.state import ItemState, State
+from fieldcheck.campaign.state import State
 from fieldcheck.core.errors import BudgetError
 
 

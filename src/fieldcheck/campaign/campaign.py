@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,8 @@ from fieldcheck import sources
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.assignment import choice, is_theirs, larger, may_draw
-from fieldcheck.campaign.creation import Asked, asked_first, begin
+from fieldcheck.campaign.creation import Asked, asked_first, begin, kept, margin
+from fieldcheck.campaign.item_state import Annotation, ItemState
 from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
 from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
 from fieldcheck.campaign.people import digest_of, new_token, spelt
@@ -24,7 +26,7 @@ from fieldcheck.campaign.places import file_to_be, place_of, pool_file
 from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.campaign.questions import Question
 from fieldcheck.campaign.settings import INTERNAL, Settings
-from fieldcheck.campaign.state import Annotation, ItemState, State
+from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores import open_store
 from fieldcheck.campaign.stores.base import Event, EventKind, Store
 from fieldcheck.campaign.view import CampaignView
@@ -38,6 +40,10 @@ from fieldcheck.core.versions import versions
 
 SEARCHED = 5_000
 """Ids of the pool that are searched for a similar one."""
+
+
+SET_APART = ("--train-share", "0.5", "--campaign", "next.db")
+"""How a campaign is started whose labels train the next version, too."""
 
 
 class Campaign:
@@ -125,6 +131,7 @@ class Campaign:
         train_share: float = 0.0,
         objective: str | None = None,
         certify: float | None = None,
+        half_width: float | None = None,
         not_worse: float | None = None,
         budget: int | None = None,
         seed: int = 0,
@@ -169,6 +176,9 @@ class Campaign:
         certify
             Draw one at a time, with a bet on every label, until it is proven that the accuracy is at least this, or
             that it is below; it may be looked at after every label.
+        half_width
+            Go on until the protected interval reaches no farther than this from its middle (0.02 is two points); the
+            last waves are as small as the forecast allows. ``budget`` is then where to give up.
         budget
             Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
         items
@@ -186,7 +196,7 @@ class Campaign:
         """
         options = dict(pool_options or {})
         file = file_to_be(storage)
-        loaded = sources.load(_kept(pool, file), **options)
+        loaded = sources.load(kept(pool, file), **options)
         pool_place, items_place = (place_of(one, file) for one in (loaded.origin.file, items))
         settings = Settings(
             title=title.strip() or loaded.name,
@@ -195,7 +205,8 @@ class Campaign:
             objective="",
             budget=budget,
             certify=certify,
-            not_worse=_margin(not_worse, against),
+            half_width=half_width,
+            not_worse=margin(not_worse, against),
             seed=seed,
             task=loaded.task,
             loss=loss,
@@ -333,7 +344,7 @@ class Campaign:
             text,
             task=self.settings.task,
             classes=self.state.classes if known else (),
-            prediction=None if several else self.view.prediction_of(item.position),
+            prediction=None if several else self.pool.prediction_at(item.position),
             item=item.id,
         )
         if several:
@@ -443,7 +454,7 @@ class Campaign:
         def step(state: State) -> Event:
             person = state.person(person_name(name))
             if not state.invited.get(person):
-                having = ", ".join(one for one, digest in state.invited.items() if digest) or "nobody"
+                having = ", ".join(one for one, digest in state.invited.items() if digest) or "none"
                 raise CampaignError(f"'{person}' has no link", rule=f"links that are valid: {having}")
             return self.log.append([self._invited(person, "")])[0]
 
@@ -490,6 +501,12 @@ class Campaign:
 
         def step(state: State) -> tuple[str, ...]:
             given = [item.id for item in state.to_train() if item.standing == "labelled"]
+            if not given:
+                raise CampaignError(
+                    "none of the items that were set apart to train with is labelled yet",
+                    rule="labelled items leave to train the next version with",
+                    hint=shlex.join(["fieldcheck", "label", self.place]),
+                )
             new = [name for name in given if name not in set(state.exported)]
             if new:
                 self.log.append([Event("exported", INTERNAL + new_key(), at=self._clock(), data={"ids": new})])
@@ -499,7 +516,7 @@ class Campaign:
             raise CampaignError(
                 "no label of this campaign was set apart to train with",
                 rule="that is settled before anything is drawn; a version that was trained on labels is right on them",
-                hint="fieldcheck start POOL --train-share 0.5, for the next campaign",
+                hint=shlex.join(["fieldcheck", "start", self.view.pool_place or "POOL", *SET_APART]),
             )
         return self.log.decide(step)
 
@@ -566,15 +583,6 @@ class Campaign:
         )
 
 
-def _kept(pool: Any, file: Path | None) -> Any:
-    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
-    if isinstance(pool, Pool | str | Path) or file is None:
-        return pool
-    beside = file.with_suffix(".pool.parquet")
-    sources.save(sources.load(pool, name=file.stem), beside)
-    return beside
-
-
 @contextlib.contextmanager
 def _closed_on_error(store: Store) -> Iterator[None]:
     try:
@@ -582,13 +590,3 @@ def _closed_on_error(store: Store) -> Iterator[None]:
     except BaseException:
         store.close()
         raise
-
-
-def _margin(not_worse: float | None, against: Sequence[object]) -> float | None:
-    if not_worse is None or (against and 0 <= not_worse < 1):
-        return not_worse
-    raise CampaignError(
-        f"not worse by more than {not_worse:g}",
-        rule="a margin of at least 0 and below 1, for a comparison",
-        hint="fieldcheck start NEW.csv --against OLD.csv --not-worse 0.01",
-    )

@@ -11,8 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from fieldcheck import sources
-from fieldcheck.accuracy.assessment import sampling
-from fieldcheck.accuracy.assessment.certify import CertifyingBets
+from fieldcheck.accuracy.assessment import sampling, stopping
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.campaign.drawing import drawn_event
@@ -33,18 +32,21 @@ def campaign_design(
     objective: str | None,
     budget: int | None,
     train: float = 0.0,
+    careful: bool = False,
 ) -> designs.Design:
     """The technique of a campaign: with its objective, and open-ended where there is no budget.
 
     train
         Share of the labels to train with: where the technique can, it draws those first.
+    careful
+        It will stop by the protected interval.
     """
     chosen = sampling.build_design(design, auxiliary)
     if objective is not None:
         chosen = _with_objective(chosen, objective)
     if train and hasattr(chosen, "train"):
         chosen = replace(chosen, train=train)  # type: ignore[type-var]
-    return _without_budget(chosen) if budget is None else chosen
+    return _without_budget(chosen, careful=careful) if budget is None or careful else chosen
 
 
 def _with_objective(design: designs.Design, objective: str) -> designs.Design:
@@ -55,14 +57,14 @@ def _with_objective(design: designs.Design, objective: str) -> designs.Design:
     return replace(design, objective=objective)  # type: ignore[type-var]
 
 
-def _without_budget(design: designs.Design) -> designs.Design:
+def _without_budget(design: designs.Design, *, careful: bool) -> designs.Design:
     if not getattr(design, "endless", False):
         raise BudgetError(
-            f"{design.name} without a budget",
+            f"{design.name} {'until a half-width' if careful else 'without a budget'}",
             rule="only waves can go on until it is stopped",
             hint="--budget 200, or --design waves",
         )
-    return designs.open_ended(design, careful=False)
+    return designs.open_ended(design, careful=careful)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,27 +104,37 @@ def asked_first(
 
 
 def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -> tuple[Question, tuple[Other, ...]]:
+    if settings.half_width is not None and (asked.against or asked.reuse or settings.certify is not None):
+        raise CampaignError(
+            "a half-width together with another question",
+            rule="it belongs to a campaign that asks how accurate a model is",
+            hint="fieldcheck start POOL --half-width 0.02",
+        )
+    if settings.half_width is not None:
+        stopping.HalfWidth(settings.half_width).check_for(settings.task)
+    if asked.against or not asked.reuse:
+        _refuse_training(asked)
     if settings.certify is not None:
         _check_alone(replace(asked, auxiliary=None), "certifying draws one at a time, by bets")
         pool.check_budget(settings.most)
-        bets = CertifyingBets(settings.certify, asked.auxiliary or "auto")
-        return AccuracyQuestion(pool, bets, settings), ()
+        return AccuracyQuestion(pool, replace(settings, auxiliary=asked.auxiliary or "auto")), ()
     if not (asked.against or asked.reuse):
         design = campaign_design(
             *(asked.design, asked.auxiliary),
             objective=asked.objective,
             budget=settings.budget,
             train=settings.train_share,
+            careful=settings.half_width is not None,
         )
         pool.check_budget(settings.most)
-        return AccuracyQuestion(pool, design, settings, asked.activations), ()
+        settled = replace(settings, design=designs.spec(design), auxiliary=designs.auxiliary_of(design))
+        return AccuracyQuestion(pool, settled, asked.activations), ()
     _check_alone(asked)
     if asked.against:
         rivals = tuple(sources.load(one, **asked.reading) for one in asked.against)
         others = tuple(Other(place_of(one.origin.file, file), columns=dict(one.origin.settings)) for one in rivals)
         if asked.reuse is None:
             return ComparisonQuestion.of(settings, (pool, *rivals)), others
-        _refuse_training(asked)
         reuse.require_unseen(asked.labels_unseen)
         old = earlier(asked.reuse)
         known = Other(**_where(asked.reuse, file), number=old.number)
@@ -145,9 +157,9 @@ def _where(campaign: str | Path, file: Path | None) -> dict[str, Any]:
 def _refuse_training(asked: Asked) -> None:
     if asked.trained_on:
         raise CampaignError(
-            "items to train with, where none were exported",
-            rule="what was trained on is known from the export of the earlier campaign, and from further files",
-            hint="fieldcheck start POOL --train-share 0.5, label, fieldcheck export CAMPAIGN --for-training FOLDER",
+            "items that it was trained on, without labels that were set apart for that",
+            rule="a version is judged by kept labels of the campaign whose other labels were exported for training",
+            hint="--reuse with such a campaign, started with --train-share 0.5",
         )
 
 
@@ -172,6 +184,26 @@ def _check_described(descriptions: Collection[str], classes: Sequence[str]) -> N
             rule=f"described are classes that a label may name: {known or 'none'}",
             hint=f"--new-class '{strangers[0]}', if the model does not know it",
         )
+
+
+def kept(pool: Any, file: Path | None) -> Any:
+    """What was given; of data that is neither a pool nor a file, the file beside the campaign that keeps it."""
+    if isinstance(pool, Pool | str | Path) or file is None:
+        return pool
+    beside = file.with_suffix(".pool.parquet")
+    sources.save(sources.load(pool, name=file.stem), beside)
+    return beside
+
+
+def margin(not_worse: float | None, against: Sequence[object]) -> float | None:
+    """By how much the first model of a comparison may be worse."""
+    if not_worse is None or (against and 0 <= not_worse < 1):
+        return not_worse
+    raise CampaignError(
+        f"not worse by more than {not_worse:g}",
+        rule="a margin of at least 0 and below 1, for a comparison",
+        hint="--against OLD.csv --not-worse 0.01",
+    )
 
 
 def all_classes(pools: Sequence[Pool], more: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""From what a design draws to an event, and back: a campaign keeps each draw, and never has to repeat it."""
+"""From what a design draws to an event: a campaign keeps each draw, and never has to repeat it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,12 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.campaign.settings import INTERNAL
-from fieldcheck.campaign.state import Draw, State
+from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores.base import Event
-from fieldcheck.core.draws import draws_from, joined
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.label import Missing, as_record
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
-
-
-def sample_of(draws: tuple[Draw, ...], population: int) -> Sample:
-    """The sample so far, to the last bit as it was drawn."""
-    last = draws[-1]
-    return Sample(
-        population=population,
-        items=np.concatenate([np.array(draw.items, dtype=np.int64) for draw in draws]),
-        estimator=last.estimator,
-        draws=joined([draws_from(draw.draws) for draw in draws]),
-        complete=last.complete,
-        warnings=last.warnings,
-        train=None if last.train is None else np.concatenate([np.array(draw.train, dtype=bool) for draw in draws]),
-    )
 
 
 def drawn_event(sample: Sample, pool: Pool, *, before: Sample | None = None, state: State | None = None) -> Event:

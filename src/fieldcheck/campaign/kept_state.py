@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, astuple
 from typing import Any
 
+from fieldcheck.campaign.item_state import Annotation, ItemFlag, Items, ItemState, Lease
 from fieldcheck.campaign.settings import Place, Settings
-from fieldcheck.campaign.state import Annotation, Draw, ItemFlag, Items, ItemState, Lease, State
+from fieldcheck.campaign.state import Draw, State
 from fieldcheck.core.label import as_record, from_record
 
 FORMAT = 4

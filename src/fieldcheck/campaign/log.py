@@ -7,7 +7,8 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,22 +19,17 @@ from fieldcheck.core.errors import CampaignError, LabelError, StaleError, StoreE
 
 T = TypeVar("T")
 
-
 ATTEMPTS = 600
 """How often others may come first before a change is given up; 40 in a row happen among four busy programs."""
-
 
 LONG = 5_000
 """Events after which the state is kept again: reading them takes about .1 s, and keeping a state no more."""
 
-
 LONGEST_PAUSE = 0.1
 """Seconds between two attempts, at most."""
 
-
 ABOUT_ITEMS = ("labelled", "skipped", "flagged", "settled")
 """Events by which people say something about an item."""
-
 
 SAID = ("label", "reason", "note")
 """What an event says; the rest of its data follows from the moment."""
@@ -49,6 +45,7 @@ class EventLog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.RLock()
+        self._unstored: list[Event] | None = None  # None, but for what is to be stored together
         kept = store.bookmark()
         self._state = (None if kept is None else from_text(kept.text)) or fold(store.read())
         self._kept = 0 if kept is None else kept.number
@@ -97,7 +94,8 @@ class EventLog:
     def refresh(self) -> State:
         """Read what happened since, and return the state."""
         with self._lock:
-            self._take(self._store.read(self._state.number))
+            if self._unstored is None:
+                self._take(self._store.read(self._state.number))
             return self._state
 
     def check_writable(self) -> None:
@@ -113,12 +111,36 @@ class EventLog:
 
     def append(self, events: Sequence[Event]) -> list[Event]:
         """Store events that were decided on the state that is known; ``StaleError`` where there are newer ones."""
+        if self._unstored is not None:
+            numbered = [replace(event, number=self._state.number + at) for at, event in enumerate(events, 1)]
+            self._take(numbered)
+            self._unstored += numbered
+            return numbered
         stored = self._store.append(events, seen=self._state.number)
         if stored[0].number == self._state.number + 1:
             self._take(stored)
         else:  # they were there already, from before or from another process
             self.refresh()
         return stored
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Store what is appended within at its end, all of it at one go; only then it may be acknowledged.
+
+        Where that fails, or some of it was stored before (an error, too), the state is that of the beginning: what was
+        appended with a key can be appended again, on its own, and is stored once.
+        """
+        with self._lock:
+            before, self._unstored = self._state, []
+            try:
+                yield
+                events, self._unstored = self._unstored, None
+                stored = self._store.append(events, seen=before.number) if events else []
+                if any(one.number != number for number, one in enumerate(stored, before.number + 1)):
+                    raise StaleError(f"{self.place}: some of this was stored before", hint="one after the other")
+            except BaseException:
+                self._state, self._unstored = before, None
+                raise
 
     def _take(self, events: Sequence[Event]) -> None:
         """Add events that follow those known."""

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fieldcheck.campaign.state import Annotation, ItemState, State
+from fieldcheck.campaign.item_state import Annotation, ItemState
+from fieldcheck.campaign.state import State
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
 

@@ -16,10 +16,8 @@ from fieldcheck.files import schema
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
 
-
 FORMAT = 1
 """Of the record; a newer one is refused."""
-
 
 RECORD: schema.Schema = {
     **dict.fromkeys(("title", "design", "auxiliary", "objective", "task", "loss"), str),
@@ -104,6 +102,8 @@ class Settings:
         For people who label: how to do it, in Markdown; and, by class, what it means.
     certify
         The accuracy that bets are to certify; None in other campaigns.
+    half_width
+        Until the protected interval reaches no farther than this from its middle; None: by budget, or until you stop.
     not_worse
         A comparison: by how much the first model may be worse.
     question, others
@@ -136,6 +136,7 @@ class Settings:
     instructions: str = ""
     descriptions: Mapping[str, str] = field(default_factory=dict)
     certify: float | None = None
+    half_width: float | None = None
     not_worse: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
@@ -172,8 +173,8 @@ class Settings:
         """The technique."""
         if self.certify is not None:
             return CertifyingBets(self.certify, self.auxiliary)
-        design = sampling.build_design(self.design, None if self.auxiliary == "none" else self.auxiliary)
-        return designs.extended(design, self.budgets[:-1])
+        auxiliary = None if self.auxiliary == "none" else self.auxiliary
+        return sampling.build_design(self.design, auxiliary, earlier=self.budgets[:-1])
 
     def as_record(self) -> dict[str, Any]:
         """Plain values, for the first event."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.drawing import drawn_event
+from fieldcheck.campaign.item_state import ItemState, PerBlock
 from fieldcheck.campaign.items import Content, content_of, copies
 from fieldcheck.campaign.log import EventLog
 from fieldcheck.campaign.places import find, find_pool
@@ -41,7 +43,7 @@ from fieldcheck.campaign.questions import (
 )
 from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
 from fieldcheck.campaign.settings import Place, Settings
-from fieldcheck.campaign.state import ItemState, PerBlock, State
+from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores.base import Event
 from fieldcheck.core import measures, requirement, words
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
@@ -69,7 +71,6 @@ class CampaignView:
         self._opened_with = self.settings.budgets
         self.pool = self._asked.pool
         self._check_pool()
-        self._development = Development()
         self._tallies, self._failed = PerBlock(Tally.of), PerBlock(self._failures)
 
     def _opened(self, pool: Pool | str | Path | None) -> Question:
@@ -109,7 +110,7 @@ class CampaignView:
     def pool_place(self) -> str:
         """The file that the pool was read from; where it was not one, the file that it was at the start, if any."""
         file = self.pool.origin.file
-        return str(Path(file).resolve()) if file else self.settings.pool_file
+        return str(Path(file).resolve()) if file and Path(file).exists() else self.settings.pool_file
 
     @property
     def items_folder(self) -> Path | None:
@@ -125,10 +126,6 @@ class CampaignView:
         """Columns, in small letters, that people must not see: what the design looks at, and copies of the model's."""
         used = designs.auxiliary_of(self.question.design).lower().split("+")
         return copies(self.question.pools).union(used)
-
-    def prediction_of(self, position: int) -> str | float | None:
-        """What the model said about an item of the pool; None where only outcomes are known."""
-        return self.pool.prediction_at(position)
 
     def labels(self) -> dict[str, Label]:
         """By id, what is settled: the label that counts, or that there is none."""
@@ -243,7 +240,8 @@ class CampaignView:
             at = replace(settings, budget=budget, earlier=settings.earlier[:number])
             last = number == len(settings.earlier)
             first = evidence if last else evidence.first(budget)
-            labels = len(first.ids) if state.complete or len(first.sample) >= budget else budget
+            done = state.complete or len(first.sample) >= budget or (last and self.enough(state))
+            labels = len(first.ids) if done else budget
             look = requirement.BudgetLook(
                 number, labels, len(first.labels), requirement.look_error(number, level=level)
             )
@@ -257,6 +255,10 @@ class CampaignView:
         """
         question = self.question
         return question.change(self.evidence(), level=level, by=by) if isinstance(question, ReuseQuestion) else None
+
+    @cached_property
+    def _development(self) -> Development:
+        return Development()
 
     def development(self, *, level: float = 0.95, points: int = 60, state: State | None = None) -> list[Point]:
         """The estimate as it developed with the labels, in the order of the design, in about so many points."""
@@ -295,7 +297,7 @@ class CampaignView:
     def _failures(self, items: Sequence[ItemState]) -> list[Failure]:
         settings = self.settings
         measure = measures.measure_of(settings.task, settings.loss, settings.threshold)
-        said = [self.prediction_of(item.position) for item in items]
+        said = [self.pool.prediction_at(item.position) for item in items]
         failed = measure.failed(measures.label_losses(measure, said, [item.label for item in items]))
         return [self._failure(item) for item, fails in zip(items, failed, strict=True) if fails]
 
@@ -303,7 +305,7 @@ class CampaignView:
         said = (*item.labels, item.final) if item.final is not None else item.labels
         label = item.label or said[0].label
         first = next((one for one in said if one.label == label), said[0])
-        return Failure(item.id, item.position, label, self.prediction_of(item.position), first.by, first.at)
+        return Failure(item.id, item.position, label, self.pool.prediction_at(item.position), first.by, first.at)
 
     def annotators(self) -> list[Annotator]:
         """What each person did: how much, how fast, how often as the others."""
@@ -366,9 +368,7 @@ def shown(found: Estimate | Comparison) -> Estimate | Comparison:
     raise LabelError(
         f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
         rule=f"a number is shown from {FIRST_NUMBER} labels on",
-        hint=f"`fieldcheck extend` with --budget {FIRST_NUMBER}"
-        if short
-        else "label the items in the order of the list",
+        hint=f"extend the budget to {FIRST_NUMBER}" if short else "label the items in the order of the list",
     )
 
 
@@ -387,7 +387,7 @@ def only_estimate(found: Estimate | Comparison) -> Estimate:
     raise CampaignError(
         "a requirement of one model, for a comparison of several",
         rule="a comparison says which one is better",
-        hint=f"--best {found.differences[0].first}",
+        hint=f"--best {shlex.quote(found.differences[0].first)}",
     )
 
 
@@ -399,5 +399,5 @@ def only_comparison(found: Estimate | Comparison, name: str | None) -> Compariso
     raise CampaignError(
         f"--best {name}",
         rule=f"the models of this comparison: {', '.join(names) or 'there is only one'}",
-        hint="fieldcheck start A.csv --against B.csv, for a comparison",
+        hint=f"--best {shlex.quote(names[0])}" if names else "a campaign that compares, started with --against",
     )

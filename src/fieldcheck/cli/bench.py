@@ -57,6 +57,7 @@ def bench(
     repetitions: Annotated[int, typer.Option("--repetitions", "-r", min=1, help="Simulated campaigns per cell.")] = 30,
     seed: options.Seed = 0,
     engine: options.EngineName = "local",
+    truth: options.Truth = None,
     level: options.Level = 0.95,
     loss: options.LossName = "squared",
     threshold: options.Threshold = None,
@@ -107,6 +108,7 @@ def bench(
         loss=options.check_loss(loss),
         threshold=threshold,
         offset_scale=offset_scale,
+        truth=truth,
         activations=_activation_files(activations),
         groups=dict(pair for text in group or () for pair in _group(text)),
     )

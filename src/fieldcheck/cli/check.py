@@ -14,8 +14,9 @@ from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.exit_codes import Check, leave
 from fieldcheck.cli.show import say, say_lines, show_json, tell
+from fieldcheck.core import requirement
 from fieldcheck.core.errors import FieldcheckError
-from fieldcheck.core.requirement import Decision, Requirement, worst
+from fieldcheck.core.requirement import Decision, Requirement
 
 COMMAND = Check
 
@@ -66,7 +67,7 @@ def check(
             report.write_text(junit, report.junit_error(_suite(storage), names, error))
         raise
     _show(decisions, storage, junit=junit, as_json=as_json)
-    leave(worst(decisions), undecided_exit)
+    leave(requirement.worst(decisions), undecided_exit)
 
 
 def _check_best(campaign: Campaign, name: str | None, *, level: float, undecided_exit: int, as_json: bool) -> None:
@@ -87,7 +88,7 @@ def requirements_of(**wanted: float | None) -> list[Requirement]:
 
 def _show(decisions: Sequence[Decision], storage: str, *, junit: Path | None, as_json: bool) -> None:
     if as_json:
-        show_json({"decision": worst(decisions), "checks": [one.to_dict() for one in decisions]})
+        show_json({"decision": requirement.worst(decisions), "checks": [one.to_dict() for one in decisions]})
     else:
         for one in decisions:
             say_lines(one.sentence())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shlex
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +22,7 @@ from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
+from fieldcheck.files import whole
 from fieldcheck.report import tomography_figures
 from fieldcheck.sources import digits
 from fieldcheck.tomography.answers.run import Run
@@ -91,8 +93,9 @@ def demo(
         report.write_text(out / "report.html", report.campaign_page(campaign, more=more))
     _say_all(field, found, versus, run, weak)
     say(f"report:        {out / 'report.html'}")
-    say(f"label on:      fieldcheck label {out / 'campaign.db'}")
-    say(f"ask further:   fieldcheck tomography query {out / 'run'} 'noise >= 3 and zoom = 0'")
+    say(f"label on:      {shlex.join(['fieldcheck', 'label', str(out / 'campaign.db')])}")
+    query = ["fieldcheck", "tomography", "query", str(out / "run"), "noise >= 3 and zoom = 0"]
+    say(f"ask further:   {shlex.join(query)}")
 
 
 def _make_folder(out: Path) -> None:
@@ -109,8 +112,8 @@ def _write_inputs(field: digits.DigitsField, out: Path) -> None:
     np.save(out / "activations.npy", field.activations)
     np.save(out / "digits.npy", np.rint(255 * (1.0 - np.clip(field.images, 0.0, 1.0))).astype(np.uint8))
     np.savez(out / "digits.npz", images=np.rint(255 * field.fresh).astype(np.uint8), labels=field.truths)
-    (out / "network.pkl").write_bytes(pickle.dumps(field.network))
-    (out / "space.toml").write_text(SPACE, encoding="utf-8")
+    whole.write_bytes(out / "network.pkl", pickle.dumps(field.network))
+    whole.write_text(out / "space.toml", SPACE)
 
 
 def _campaign(out: Path, seed: int) -> Campaign:

@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from fieldcheck import report
-from fieldcheck.accuracy.assessment import metrics
+from fieldcheck.accuracy.assessment import metrics, slices
 from fieldcheck.accuracy.assessment.scores import Metrics
-from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.accuracy.comparison.changes import Change
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
@@ -94,25 +93,25 @@ def _show_comparison(campaign: Campaign, result: Comparison, *, plain: bool, as_
 
 def _detail(
     campaign: Campaign, *, by: Sequence[str], names: Sequence[str], level: float
-) -> tuple[list[Slices], Metrics | None]:
+) -> tuple[list[slices.Slices], Metrics | None]:
     """Slices and metrics, where they are asked for."""
     if not (by or names):
         return [], None
     (labelled, _), items = campaign.view.labelled(), campaign.pool
-    parts = [slices(labelled, items, column, level=level, loss=campaign.settings.loss) for column in by]
+    parts = [slices.slices(labelled, items, column, level=level, loss=campaign.settings.loss) for column in by]
     if not names:
         return parts, None
     truth = None if items.task == "regression" else metrics.true_classes_of(labelled, items, campaign.view.labels())
     return parts, metrics.metrics(labelled, items, truth, names, level=level)
 
 
-def _exhibits(part: Slices) -> list[Exhibit]:
+def _exhibits(part: slices.Slices) -> list[Exhibit]:
     """A slice's table, below a chart where there is an interval to draw."""
     chart = part.chart()
     return [chart, part.table()] if chart.rows else [part.table()]
 
 
-def _as_dict(result: Estimate, parts: Sequence[Slices], more: Metrics | None) -> dict[str, Any]:
+def _as_dict(result: Estimate, parts: Sequence[slices.Slices], more: Metrics | None) -> dict[str, Any]:
     found = result.to_dict()
     if parts:
         found["slices"] = [part.to_dict() for part in parts]
@@ -121,7 +120,7 @@ def _as_dict(result: Estimate, parts: Sequence[Slices], more: Metrics | None) ->
     return found
 
 
-def _show_detail(parts: Sequence[Slices], more: Metrics | None) -> None:
+def _show_detail(parts: Sequence[slices.Slices], more: Metrics | None) -> None:
     for part in parts:
         say()
         show_noted(part.table(), part.notes)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fieldcheck import report
-from fieldcheck.accuracy.comparison.changes import least_gain
+from fieldcheck.accuracy.comparison import changes
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import labels, training
 from fieldcheck.cli import campaigns, options
@@ -83,6 +83,6 @@ def _training(campaign: Campaign, folder: Path, table: str, *, quiet: bool) -> d
         what = f"{words.counted(len(given), 'item')} to train with, {words.counted(failures, 'failure')} among them"
         say(f"{what}, in {folder}{shown}")
         say(f"{words.counted(kept, 'label is', 'labels are')} kept to judge the next version, and not among them")
-        say(f"so many do not show gains under about {100 * least_gain(kept):.0f} points")
+        say(f"so many do not show gains under about {100 * changes.least_gain(kept):.0f} points")
         say(f"when it is trained: fieldcheck start NEW_POOL --reuse {shlex.quote(campaign.place)} --campaign next.db")
     return {"folder": str(folder), "items": len(given), "failures": failures, "kept": kept}

@@ -56,7 +56,8 @@ def _show(found: sources.Reading, made: Pool | None, file: Path, said: list[str]
     console = console_for_lines()
     items = words.counted(len(made), "item") if made is not None else "not a pool yet"
     console.print(f"[bold]{escape(str(file))}[/bold]  {escape(f'{items}, {found.table.form}')}")
-    lines = description.described(found, made) + (
+    signals = () if made is None else derived.names(made)
+    lines = description.described(found, made, signals=signals) + (
         [] if made is None else [description.PartLine("allows", allows(made))]
     )
     width = max((len(one.column) for one in lines if one.detail), default=0)
@@ -83,10 +84,8 @@ def allows(pool: Pool) -> str:
 def next_commands(pool: Pool, file: Path, said: list[str]) -> list[str]:
     """What to run now; it works when it is pasted."""
     start = ["fieldcheck", "start", str(file), "--campaign", f"{pool.name}.db", *said]
-    truth = [
-        word for role in ("target", "outcome") if (name := pool.origin.columns.get(role)) for word in ("--truth", name)
-    ]
-    simulate = ["fieldcheck", "simulate", str(file), *truth, *said]
+    truth = next((name for role in ("target", "outcome") if (name := pool.origin.columns.get(role))), None)
+    simulate = ["fieldcheck", "simulate", str(file), *(["--truth", truth] if truth else []), *said]
     return [shlex.join(start)] + ([shlex.join(simulate)] if pool.truth_known else [])
 
 

@@ -95,7 +95,7 @@ def _check_seen(storage: str, pool: Path | None) -> None:
     if why and recorded:
         raise InputsError(
             f"{why}: people would label blind",
-            rule="whoever labels sees the item",
+            rule="people who label see the item",
             hint=f"put it back, or beside the campaign as {Path(recorded).name}",
         )
     if why:

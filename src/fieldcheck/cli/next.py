@@ -96,7 +96,7 @@ def _what_next(campaign: Campaign, items: list[str], out: Path, *, settle: bool)
         then = f"fieldcheck import {place} {shlex.quote(str(out))}" + (" --settle --by lead" if settle else "")
         return f"{words.counted(len(items), 'item')} to {'settle' if settle else 'label'} in {out}; then: {then}"
     if settle:
-        return "nothing to settle: nobody disagrees, and no item is flagged"
+        return "nothing to settle: people agree, and no item is flagged"
     progress = campaign.progress()
     if progress.closed:
         return "nothing to label: the campaign is closed"

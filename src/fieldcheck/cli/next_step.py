@@ -7,6 +7,7 @@ import shlex
 from fieldcheck.accuracy.assessment import stopping
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.sheet import is_sheet
+from fieldcheck.campaign.view import FIRST_NUMBER
 from fieldcheck.core import requirement, words
 from fieldcheck.core.estimate import Estimate
 
@@ -25,6 +26,8 @@ def next_step(campaign: Campaign, found: Estimate | None, storage: str) -> str:
         return f"the report · fieldcheck report {place} --out report.html"
     if not progress.complete:
         return f"{_to_label(campaign)} · {_label_command(campaign, storage)}"
+    if found is None and campaign.settings.most < FIRST_NUMBER and campaign.view.question.extendable:
+        return f"more labels for a first number · fieldcheck extend {place} --budget {FIRST_NUMBER}"
     aim = _narrower(found) if found is not None and campaign.view.question.extendable else None
     if aim is None:
         return f"the report · fieldcheck report {place} --out report.html"

@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from fieldcheck import engines, models, sources
 from fieldcheck.accuracy import predict as running
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.cli import options
+from fieldcheck.cli import detectors, options
 from fieldcheck.cli.show import Report, progress, say, show_json, tell
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError, ModelError
@@ -128,6 +128,25 @@ def predict(
     ] = False,
     scale: Annotated[str, typer.Option(help="auto (images of 8 bits become 0 to 1), none, 0-1, or MEAN,STD.")] = "auto",
     layout: Annotated[str, typer.Option(help="Images: auto, first, last (channels), flat or plain.")] = "auto",
+    fit: Annotated[
+        str, typer.Option(help="Images, to the model's size: letterbox, letterbox-centre, stretch or none.")
+    ] = "none",
+    channels: Annotated[str, typer.Option(help="Images: rgb, or bgr for models that were trained so.")] = "rgb",
+    decoder: Annotated[
+        str | None,
+        typer.Option(help="The model finds objects, and its outputs are read so: yolox, boxes, module:function."),
+    ] = None,
+    check: Annotated[
+        str, typer.Option(help="Detectors: which pictures are right; detection:share=0.5,iou=0.5,score=0.3.")
+    ] = "detection",
+    match: Annotated[
+        list[str] | None,
+        typer.Option(help="Detectors, with --truth: true classes = the model's, as 0,3=2,5,7; once for each group."),
+    ] = None,
+    boxes: Annotated[
+        str, typer.Option(help="Detectors: columns of the true boxes in an npz, as class,x0,y0,x1,y1.")
+    ] = "x0,y0,x1,y1,class",
+    where: Annotated[str | None, typer.Option(help="Of an npz, items whose array has a value: split=1.")] = None,
     dtype: Annotated[str, typer.Option("--dtype", help="auto, float32, float64, float16, uint8 or int64.")] = "auto",
     probabilities: Annotated[
         bool | None, typer.Option(help="Keep the probabilities of all classes (default: up to 50 classes).")
@@ -159,16 +178,47 @@ def predict(
         "colour": colour,
         "skip_broken": skip_broken,
         "encoding": encoding,
+        "boxes": boxes,
+        "where": where,
     }
     required = truth is not None or reference is None
     items = sources.open_inputs(inputs, label_required=required, **cast(Any, reading))
-    opening = models.Opening(adapter, cast(Any, task), cast(Any, outputs), trust=trust, threads=threads)
-    preparation = models.Preparation(scale, cast(Any, layout), dtype)
+    meaning = "raw" if decoder and outputs == "auto" else outputs
+    opening = models.Opening(adapter, cast(Any, task), cast(Any, meaning), trust=trust, threads=threads)
+    preparation = models.Preparation(scale, cast(Any, layout), dtype, cast(Any, fit), channels=cast(Any, channels))
     if layer == LIST:
         _show_layers(model, items, opening, preparation, as_json=as_json)
         return
     _check_out(out, activations)
     runs = _engine(engine, out)
+    if decoder is not None:
+        detectors.refuse(
+            {
+                "--reference": reference,
+                "--auxiliary": auxiliary,
+                "--activations": activations,
+                "--member": member,
+                "--symmetry": symmetry,
+                "--features": features,
+                detectors.FOLDER: out is not None and _is_folder(out),
+            }
+        )
+        opened = models.opened(model, items, opening=opening, preparation=preparation)
+        with progress("predict") as told:
+            found = detectors.pool_of(
+                opened,
+                items,
+                decoder=decoder,
+                check=check,
+                match=match or (),
+                classes=() if classes is None else _names(classes),
+                truth=truth is not None,
+                trust=trust,
+                batch=batch,
+                told=told,
+            )
+        _finish(found, out, items=inputs, as_json=as_json)
+        return
 
     def made(items: Inputs, reading: dict[str, Any], told: Report) -> Pool | Manifest:
         asked = running.Prediction(

@@ -61,7 +61,9 @@ def start(
     ] = 0.0,
     objective: Annotated[
         str | None,
-        typer.Option(help="waves: estimate (smallest error), expose (most failures) or balanced. Default: estimate."),
+        typer.Option(
+            help="waves: protected (the default), estimate (smallest error), expose (most failures), balanced."
+        ),
     ] = None,
     not_worse: Annotated[
         float | None,
@@ -72,6 +74,10 @@ def start(
         typer.Option(
             metavar="ACCURACY", help="Label until it is proven that the accuracy is at least this: 0.95; or below it."
         ),
+    ] = None,
+    half_width: Annotated[
+        float | None,
+        typer.Option(help="Label until the protected interval is this narrow: 0.02 is ± two points."),
     ] = None,
     design: options.DesignSpec = "waves",
     auxiliary: options.AuxiliaryName = None,
@@ -124,6 +130,7 @@ def start(
         train_share=train_share,
         objective=objective,
         certify=certify,
+        half_width=half_width,
         not_worse=not_worse,
         budget=budget,
         seed=seed,
@@ -190,7 +197,7 @@ def items_of(items: Path | None, pool: Pool) -> str:
             return str(beside)
         raise InputsError(
             f"{why}: people would label blind",
-            rule="whoever labels sees the item",
+            rule="people who label see the item",
             hint="--items FOLDER that holds the pictures, or a table with the ids of the pool and a text;"
             f" --items {ELSEWHERE} if people look at the items elsewhere",
         )

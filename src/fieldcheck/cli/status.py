@@ -64,7 +64,9 @@ def _headline(progress: Progress) -> str:
         return "closed"
     if progress.complete:
         return "complete"
-    return words.counted(progress.open + progress.disputed, "item") + " to label"
+    if drawn := progress.open + progress.disputed:
+        return words.counted(drawn, "item") + " to label"
+    return "the next wave is drawn when it is asked for"
 
 
 def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
@@ -84,7 +86,7 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
             if progress.disputed
             else "",
         ),
-        ("annotators", annotators or "nobody yet"),
+        ("annotators", annotators or "none yet"),
         (
             "agreement",
             "" if math.isnan(progress.agreement) else f"{progress.agreement:.0%} of items with several labels",

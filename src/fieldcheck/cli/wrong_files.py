@@ -65,13 +65,19 @@ def _table(path: Path) -> Recognised | None:
         return None
     names = {name.strip().lower() for name in found.table.columns}
     if {"id", "label", "reason"} <= names:
-        return Recognised("a sheet of items to label", ("fieldcheck", "import", "CAMPAIGN", str(path)))
+        return Recognised("a sheet of items to label", ("fieldcheck", "import", _beside(path), str(path)))
     try:
         pool = found.pool(sources.name_of(path))
     except FieldcheckError:
         return None
     command = ("fieldcheck", "start", str(path), "--campaign", f"{pool.name}.db")
     return Recognised(f"a pool of {len(pool):,} items", command)
+
+
+def _beside(path: Path) -> str:
+    """The campaign in the folder of a sheet, where there is but one."""
+    there = list(path.parent.glob("*.db"))
+    return str(there[0]) if len(there) == 1 else "CAMPAIGN"
 
 
 @contextmanager

@@ -25,8 +25,6 @@ class Draws:
         The first k draws are themselves a sample that was drawn in this way.
     needs_all
         Without the label of every draw there is no estimate: each is weighed by those before it, or by its group.
-    needs_frame
-        The estimate predicts the rest of the pool, and has to see what the sample was drawn from.
     lost_stay
         A draw whose label will never come is not left out: it counts as a failure, and is named in ``lost``.
     """
@@ -34,7 +32,6 @@ class Draws:
     columns: ClassVar[tuple[str, ...]] = ()
     prefix_valid: ClassVar[bool] = True
     needs_all: ClassVar[bool] = False
-    needs_frame: ClassVar[bool] = False
     lost_stay: ClassVar[bool] = False
     kinds: ClassVar[dict[str, type[Draws]]] = {}
 
@@ -185,6 +182,9 @@ class WaveDraws(Draws):
         One per wave: the share of the chances that was the same for all items.
     objective, certain
         How beliefs became chances (``numerics.sampling.wave.WaveRule``).
+    scales
+        One per wave: level, factor and cut of its chances (``numerics.sampling.inclusion.Inclusion``), where a
+        question does not work them out itself.
     lost, lost_wave
         Items that were drawn and will never be labelled, and the wave of each.
     before
@@ -192,7 +192,6 @@ class WaveDraws(Draws):
     """
 
     columns: ClassVar[tuple[str, ...]] = ("wave",)
-    needs_frame: ClassVar[bool] = True
 
     wave: IntArray
     sizes: tuple[int, ...]
@@ -200,6 +199,7 @@ class WaveDraws(Draws):
     floors: tuple[float, ...]
     objective: str
     certain: float
+    scales: tuple[FloatArray, ...] = ()
     lost: IntArray = field(default_factory=_no_items)
     lost_wave: IntArray = field(default_factory=_no_items)
     before: IntArray = field(default_factory=_no_items)
@@ -254,8 +254,6 @@ class PooledDraws(Draws):
     chance
         One per item of the pool: the probability that any of them drew it, and that it was labelled.
     """
-
-    needs_frame: ClassVar[bool] = True
 
     chance: FloatArray
 

@@ -18,14 +18,11 @@ from fieldcheck.core.words import counted
 SPOKEN = {"1-mse": "rmse", "1-mae": "mae"}
 """Scales of the papers, and what people speak of."""
 
-
 UNREAD = 0.0005
 """An estimate that leaves [0, 1] by less than can be read is not worth a word."""
 
-
 BAR = 40
 """Letters of the bar of an interval."""
-
 
 AUDIT = "exactly unbiased if the number of labels was fixed beforehand and none was skipped; slightly less precise"
 """When labels decide where to stop, or which of them are missing, nothing is exactly unbiased."""
@@ -166,7 +163,8 @@ class Estimate:
         rows.append(f"{left}{found._bar()}")
         if found.beside is not None:
             beside = "protected" if found.beside is found.protected else "if the risk model is right"
-            rows.append(f"{left}{beside}: {found._dash(found.beside)}")
+            shown_beside = found._dash(found.beside) if found.beside.trusted else f"none, {found.beside.note}"
+            rows.append(f"{left}{beside}: {shown_beside}")
         return [*rows, *([f"{left}{found.cut}"] if found.cut else [])]
 
     def _dash(self, interval: Interval) -> str:
@@ -208,7 +206,8 @@ class Estimate:
         ]
         if self.beside is not None:
             name = "protected interval" if self.beside is self.protected else "narrower interval"
-            rows.insert(1, (name, f"{self._between(self.beside)}: {self.beside.note}"))
+            bounds = f"{self._between(self.beside)}: " if self.beside.trusted else "none, "
+            rows.insert(1, (name, bounds + self.beside.note))
         if self.audit is not None:
             root = "before the root is taken " if self.metric == "rmse" else ""
             rows.insert(2, ("audit form", f"{self.scale.shown(self.audit)}: {root}{AUDIT}"))

@@ -8,7 +8,6 @@ from typing import Literal
 
 Kind = Literal["exact", "asymptotic", "anytime", "model-based", "none"]
 
-
 KINDS: dict[Kind, str] = {
     "exact": "holds at every sample size, whatever the model does",
     "asymptotic": "holds approximately; checked by simulation for the sizes in the documentation",
@@ -16,7 +15,6 @@ KINDS: dict[Kind, str] = {
     "model-based": "rests on an assumption that the data cannot confirm",
     "none": "no interval can be trusted here",
 }
-
 
 Basis = Literal["random", "sequence", "model", "protected", "boundary"]
 """What has to be true for it to hold: that items were drawn at random (and at every look), that a risk model is about

@@ -12,25 +12,19 @@ from fieldcheck.core.errors import CampaignError, LabelError
 
 RIGHT = frozenset({"pass", "passed", "right", "correct", "ok", "success", "true", "yes", "1"})
 
-
 WRONG = frozenset({"fail", "failed", "wrong", "incorrect", "failure", "error", "false", "no", "0"})
-
 
 PLAIN = frozenset({"1", "0"})
 """As likely to be classes: they mean an outcome only where there are no classes, or in a column named as one."""
 
-
 SKIP = frozenset({"skip", "skipped", "?"})
 """Words that skip an item without a reason."""
-
 
 LOST = SKIP | {"unclear", "unknown", "cannot say"}
 """What people write when an item cannot be labelled."""
 
-
 LONGEST_NAME = 200
 """Letters of a person's name or a key."""
-
 
 LONGEST_TEXT = 2_000
 """Letters of a label, a reason or a note."""

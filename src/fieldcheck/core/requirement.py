@@ -16,13 +16,10 @@ from fieldcheck.core.words import counted
 Decided = Literal["failed", "undecided", "passed"]
 """From the worst."""
 
-
 EXIT_CODES: dict[Decided, int] = {"passed": 0, "failed": 1, "undecided": 2}
-
 
 ROUNDING = 1e-12
 """By so much a bound may miss what is asked and still meet it: numbers that are equal come out so far apart."""
-
 
 FIRST_SHARE, NEXT_SHARE = 0.8, 0.2
 """Of the error that is allowed, the first decision takes the one, and each further one the other of the one before it:
@@ -209,7 +206,6 @@ def worst(decisions: Iterable[Decision]) -> Decided:
 POINTS = 400
 """Looks that a figure shows at most."""
 
-
 ASSUMES: dict[Basis, str] = {
     "random": "that items were drawn at random and labels are right; nothing about the model",
     "sequence": "that items were drawn at random and labels are right; nothing about the model, nor when you look",
@@ -219,10 +215,8 @@ ASSUMES: dict[Basis, str] = {
     "for 'below': that the risk model is about right where few labels were taken",
 }
 
-
 AT_RANDOM: frozenset[Basis] = frozenset({"random", "sequence"})
 """Nothing is assumed about the model."""
-
 
 WRONG_IF = {
     "random": "labels are wrong, or items were left out because of what they are",

@@ -18,9 +18,7 @@ from fieldcheck.core.types import FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 
-
 _STEP = 0x9E3779B97F4A7C15
-
 
 _LANE = 2**40
 """Numbers in a lane: more than any item needs."""
@@ -77,11 +75,6 @@ class ItemStreams:
     def generator(self, item: int) -> np.random.Generator:
         """A numpy generator that goes on from the key of one item, for code that wants one."""
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(self.keys[item]))))
-
-
-def rng_for(seed: int, perturbation: str, item: int, severity: int) -> np.random.Generator:
-    """The generator that a perturbation written as a function is given for one item."""
-    return ItemStreams.of(seed, perturbation, item, severity).generator(0)
 
 
 def _mix(words: Words) -> Words:

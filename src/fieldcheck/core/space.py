@@ -113,14 +113,11 @@ class Answer:
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(-[A-Za-z0-9_]+)*\Z")
 
-
 RESERVED = ("order", "severity_sum", "robustness", "quality")
 """Names that mean something else in queries."""
 
-
 LARGEST = 2**53
 """Tests that a space may have: their numbers stay exact as floats."""
-
 
 BINS = 16
 """Amounts within a range that a level stands for: an item draws one of them."""

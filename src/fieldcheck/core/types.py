@@ -9,14 +9,10 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 BoolArray = npt.NDArray[np.bool_]
 
-
 Task = Literal["classification", "regression"]
-
 
 Loss = Literal["squared", "absolute"]

@@ -35,7 +35,6 @@ def _escaped(letter: str) -> str:
 
 MISSING = "–"
 
-
 _SMALL, _LARGE = 1e-4, 1e7
 
 

@@ -11,17 +11,13 @@ from fieldcheck.core.errors import FieldcheckError
 USUAL = 256 << 20
 """Bytes that any file may unpack to."""
 
-
 RATIO = 100
 """By how much a larger file may grow: columns of real pools shrink by 2 to 30, a megabyte of zeros by 1,000."""
-
 
 SETTING = "FIELDCHECK_MAX_SIZE"
 """The environment has it, so that it reaches every thread and process that reads files."""
 
-
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
 

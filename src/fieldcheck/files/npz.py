@@ -19,9 +19,7 @@ from fieldcheck.files.limits import check_size
 
 Array = npt.NDArray[Any]
 
-
 COMPLETE = "a complete file as numpy.savez writes it"
-
 
 LOCAL_HEADER = 30
 """Bytes of a zip entry's header before its name; the lengths of name and extra field are at 26 and 28."""

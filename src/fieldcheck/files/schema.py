@@ -11,7 +11,6 @@ from fieldcheck.core.errors import FieldcheckError
 Schema = Mapping[str, type | UnionType]
 """From the names that must be there to their types."""
 
-
 NUMBER = int | float
 
 

@@ -17,13 +17,10 @@ from fieldcheck.core.errors import FieldcheckError
 
 UTF8 = "utf-8-sig"
 
-
 WIDE = (b"\xff\xfe", b"\xfe\xff")
 """Byte-order marks of UTF-16."""
 
-
 WIDEST = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-
 
 WITHOUT_MARK: dict[tuple[bool, ...], str] = {
     (True, False, True, False): "utf-16-le",
@@ -31,20 +28,16 @@ WITHOUT_MARK: dict[tuple[bool, ...], str] = {
 }
 """Which of the first bytes are not 0."""
 
-
 GZIP = b"\x1f\x8b"
 DAMAGED = (OSError, EOFError, zlib.error)
 """What reading a file raises whose bytes cannot be had, or cannot be unpacked."""
-
 
 NOT_TEXT = {b"PK\x03\x04": "a spreadsheet or a zip file", b"SQLite f": "a database", b"PAR1": "a Parquet file"}
 
 USUAL_CELL = csv.field_size_limit()
 """Characters of a cell that Python reads unless it is told otherwise."""
 
-
 _LIMIT = threading.RLock()  # reentrant: a file that is dropped half read may be closed at any moment
-
 
 _WANTED: list[int] = []
 """Characters that the files which are being read want allowed."""

@@ -83,9 +83,14 @@ def _writing(target: Path) -> Iterator[None]:
 
 def write_text(path: str | Path, text: str) -> Path:
     """Write the text (UTF-8) to the file, whole or not at all, and give back its absolute path."""
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | Path, content: bytes) -> Path:
+    """Likewise of bytes."""
     target = Path(path).absolute()
     with whole_file(target) as place, _writing(target):
-        place.write_bytes(text.encode())
+        place.write_bytes(content)
     return target
 
 

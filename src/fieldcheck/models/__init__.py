@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fieldcheck.models.callable import CallableModel
 from fieldcheck.models.decoders import registry as known_decoders
+from fieldcheck.models.detector import ClassGroups, Detector
 from fieldcheck.models.keras import KerasModel
 from fieldcheck.models.onnx import OnnxModel, onnx_session
 from fieldcheck.models.open import open_model, registry
@@ -20,6 +21,8 @@ from fieldcheck.models.transformers import TransformersModel, safe_config
 __all__ = [
     "Adapter",
     "CallableModel",
+    "ClassGroups",
+    "Detector",
     "KerasModel",
     "ModelRequest",
     "OnnxModel",

@@ -13,7 +13,6 @@ from fieldcheck.core.types import Task
 Layout = Literal["first", "last", "flat", "plain"]
 """Of images: channels first or last, flattened, or as read."""
 
-
 LAYOUTS: tuple[Layout, ...] = ("last", "first", "flat", "plain")
 """In the order in which they are tried where a kind of model says nothing else."""
 

@@ -13,7 +13,6 @@ from fieldcheck.core.types import FloatArray
 
 FitKind = Literal["none", "letterbox", "letterbox-centre", "stretch"]
 
-
 GREY = 114
 """What fills the rest of a letterbox: the grey that YOLOX and its kin were trained with."""
 

@@ -17,7 +17,6 @@ from fieldcheck.models.shared.loading import loaded, package, reading, require_r
 
 SUFFIXES = (".keras", ".h5", ".hdf5")
 
-
 SAFE_SINCE = (3, 14)
 """Before it, a crafted ``.keras`` file could leave safe mode: CVE-2025-1550, CVE-2025-8747, CVE-2026-1462."""
 

@@ -28,16 +28,12 @@ TYPES = {
     "tensor(bool)": "bool",
 }
 
-
 PRODUCTS = frozenset({"Gemm", "MatMul", "Conv", "MatMulInteger", "FusedMatMul", "QLinearMatMul", "QGemm", "FusedGemm"})
 """Operators that a head is made of."""
 
-
 BESIDE = "weights lie beside the model"
 
-
 TOGETHER = "save the model and its weights into one folder"
-
 
 QUANTIZERS = frozenset({"DynamicQuantizeLinear", "QuantizeLinear"})
 

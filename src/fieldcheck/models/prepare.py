@@ -16,12 +16,9 @@ from fieldcheck.models.fit import FitKind, PictureFit
 
 Array = npt.NDArray[Any]
 
-
 TYPES = ("auto", "float32", "float64", "float16", "uint8", "int64")
 
-
 WORDS = {"first": "channels first", "last": "channels last", "flat": "flattened", "plain": "as read"}
-
 
 PROBE = 2
 """Items that a layout is tried with."""

@@ -19,9 +19,7 @@ from fieldcheck.models.shared.loading import package, reading, require_release, 
 SAFE_SINCE = (0, 12)
 """Before it, a crafted ``.skops`` file could hide what it runs: CVE-2025-54412, CVE-2025-54413."""
 
-
 Method = Literal["predict_proba", "decision_function", "predict"]
-
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "identity": lambda x: x,

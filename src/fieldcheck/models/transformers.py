@@ -18,17 +18,13 @@ from fieldcheck.models.torch.layers import LayerPlace, find_layers, showing
 PROBE = ["one text", "another, somewhat longer text"]
 """What layers are looked for with; a classifier of texts takes any text."""
 
-
 FOLDER = "a folder with config.json, the weights as model.safetensors, and the tokenizer; no code of its own"
-
 
 BUILT_IN = ("None", "eager", "sdpa")
 """Implementations of layers that are part of transformers and torch."""
 
-
 ENDLESS = 10**6
 """Tokenizers without a limit say a larger one."""
-
 
 Reads = Literal["first", "last"]
 

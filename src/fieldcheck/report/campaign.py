@@ -4,48 +4,29 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fieldcheck.accuracy.assessment import slices
 from fieldcheck.accuracy.assessment.development import Point
-from fieldcheck.accuracy.assessment.slices import Slices, slices
 from fieldcheck.accuracy.comparison.changes import Change
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange import export
-from fieldcheck.campaign.items import Content
-from fieldcheck.campaign.progress import Failure, Nonresponse, Progress
+from fieldcheck.campaign.progress import Nonresponse, Progress
+from fieldcheck.campaign.settings import Settings
 from fieldcheck.core import measures, words
-from fieldcheck.core.errors import FieldcheckError, LabelError, SampleError
+from fieldcheck.core.errors import LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Line, LineChart, Table
 from fieldcheck.core.interval import KINDS, Interval
-from fieldcheck.core.label import Outcome, TrueClass
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.requirement import Decision, Requirement
 from fieldcheck.report import comparison
-from fieldcheck.report.blocks import Block, Card, Commands, Gallery, Headline, Section
-from fieldcheck.report.estimate import answer_of, facts_of, warnings_of, written
+from fieldcheck.report.blocks import Commands, Headline, Section
+from fieldcheck.report.estimate import answer_of, facts_of, warnings_of
+from fieldcheck.report.failures import failures
 from fieldcheck.report.page import page
-from fieldcheck.report.thumbnail import thumbnail
-
-SHOWN = 48
-"""Failures in the gallery."""
-
-
-CONFUSIONS = 10
-"""Pairs of classes in the table."""
-
-
-HEAVIEST = 6_000_000
-"""Bytes of pictures in a page."""
-
-
-LONGEST = 600
-"""Letters of a text in the gallery."""
-
 
 FEW_CLASSES = 20
 """Predicted classes up to which the report shows each, unless told otherwise."""
@@ -87,7 +68,7 @@ def campaign_page(
             _promises(shown),
             *_development(campaign, shown.metric, requirement, level=level),
             *_changed(change),
-            *_failures(campaign),
+            *failures(campaign),
             *_parts(campaign, by if change is None else None, level=level),
             *_unanswered(campaign, level=level),
             *_people(progress),
@@ -143,7 +124,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
         campaign.settings.title,
         lead=[f"There is no estimate yet: {error.problem}.", _where_it_stands(progress, None)],
         warnings=_shown(campaign),
-        sections=[*_failures(campaign), *_people(progress)],
+        sections=[*failures(campaign), *_people(progress)],
         facts=_origin(campaign),
         version=campaign.settings.versions.get("fieldcheck", ""),
     )
@@ -151,7 +132,7 @@ def _page_without_estimate(campaign: Campaign, progress: Progress, error: LabelE
 
 def _answer(estimate: Estimate, decision: Decision | None, progress: Progress) -> Headline:
     plain = answer_of(estimate)
-    unsettled = (("items nobody could label", progress.skipped), ("items in dispute", progress.disputed))
+    unsettled = (("items that could not be labelled", progress.skipped), ("items in dispute", progress.disputed))
     lost = tuple((name, words.count(number)) for name, number in unsettled if number)
     chart = _intervals_chart(estimate, None if decision is None else decision.requirement)
     whole = replace(plain, chips=(*plain.chips, *lost), chart=chart, sentence=_in_words(estimate))
@@ -171,8 +152,8 @@ def _intervals_chart(estimate: Estimate, requirement: Requirement | None) -> Int
 
 
 def _both(estimate: Estimate) -> list[tuple[str, Interval]]:
-    """The interval, and the one beside it where there is one, by their names."""
-    if estimate.beside is None:
+    """The interval, and the one beside it where there is one that says something, by their names."""
+    if estimate.beside is None or not estimate.beside.trusted:
         return [("interval", estimate.interval)]
     return [(_name(one, estimate), one) for one in (estimate.interval, estimate.beside)]
 
@@ -206,7 +187,7 @@ def _where_it_stands(progress: Progress, decision: Decision | None) -> str:
 
 def _promises(estimate: Estimate) -> Section:
     rows = tuple(
-        (name, *(_unbroken(written(estimate, bound)) for bound in (one.low, one.high)), _assumption(one))
+        (name, *(_unbroken(estimate.scale.shown(bound)) for bound in (one.low, one.high)), _assumption(one))
         for name, one in _both(estimate)
     )
     share = f"{100 * estimate.interval.level:g} %"
@@ -267,91 +248,6 @@ def on_scale(campaign: Campaign, point: Point, metric: str) -> Point:
     return replace(point, low=low, value=value, high=high)
 
 
-def _failures(campaign: Campaign) -> Iterator[Section]:
-    found = campaign.failures()
-    if not found:
-        return
-    ordered = _telling_first(campaign, found)
-    blocks: list[Block] = [table] if (table := _confusions(found)) is not None else []
-    blocks.append(_gallery(campaign, ordered))
-    text = (
-        f"Of the labelled items, {words.counted(len(found), 'is a failure', 'are failures')}. Items that look risky "
-        "are drawn more often, so that the share of failures among the labelled items says nothing about the whole "
-        "pool: the estimate above does."
-    )
-    yield Section("Where it fails", tuple(blocks), text)
-
-
-def _telling_first(campaign: Campaign, found: Sequence[Failure]) -> list[Failure]:
-    """Large errors first; of classes, the confusions that were found most often."""
-    if campaign.settings.task == "regression":
-        return sorted(found, key=_offset, reverse=True)
-    often = Counter(_pair(one) for one in found)
-    return sorted(found, key=lambda one: (-often[_pair(one)], _pair(one)))
-
-
-def _offset(failure: Failure) -> float:
-    return abs(float(str(failure.label)) - float(failure.prediction or 0.0))
-
-
-def _pair(failure: Failure) -> tuple[str, str]:
-    return str(failure.label), str(failure.prediction)
-
-
-def _confusions(found: Sequence[Failure]) -> Table | None:
-    """What was taken for what; None for numbers, and where nothing is known but that it was wrong."""
-    pairs = Counter(_pair(one) for one in found if isinstance(one.prediction, str) and isinstance(one.label, TrueClass))
-    if not pairs:
-        return None
-    rows = tuple((truth, said, number) for (truth, said), number in pairs.most_common(CONFUSIONS))
-    rest = len(pairs) - len(rows)
-    return Table(
-        "confusions",
-        "What was taken for what",
-        ("true label", "the model said", "failures found"),
-        rows,
-        note=f"{words.counted(rest, 'further pair was', 'further pairs were')} found less often." if rest else "",
-    )
-
-
-def _gallery(campaign: Campaign, found: Sequence[Failure]) -> Gallery:
-    cards, room = list[Card](), HEAVIEST
-    for failure in found[:SHOWN]:
-        cards.append(_card(campaign, failure, room=room))
-        room -= len(cards[-1].picture)
-    rest = len(found) - len(cards)
-    note = (
-        f"{words.count(rest)} more: fieldcheck failures {shlex.quote(campaign.place)} --out failing.csv" if rest else ""
-    )
-    return Gallery("failures", "Failures", tuple(cards), note)
-
-
-def _card(campaign: Campaign, failure: Failure, *, room: int) -> Card:
-    said = failure.prediction
-    truth = "not what the model said" if failure.label == Outcome(right=False) else str(failure.label)
-    facts = [("truth", truth), ("model", said)] if isinstance(said, str) else [("truth", truth)]
-    if isinstance(said, float):
-        facts = [("truth", words.short(float(truth), 4)), ("model", words.short(said, 4))]
-    card = Card(failure.item, tuple(facts))
-    try:
-        content = export.content_at(campaign, failure.item)
-        return _with_picture(card, content, room=room) if content.kind == "image" else _with_words(card, content)
-    except (OSError, FieldcheckError):
-        return card
-
-
-def _with_picture(card: Card, content: Content, *, room: int) -> Card:
-    small = thumbnail(content.read())
-    if not small.content or len(small.content) > room:
-        return replace(card, text="(this picture cannot be shown here)")
-    return replace(card, picture=small.content, tiny=small.tiny)
-
-
-def _with_words(card: Card, content: Content) -> Card:
-    text = content.text if len(content.text) <= LONGEST else content.text[:LONGEST] + " …"
-    return replace(card, text=text, row=content.pairs)
-
-
 def _parts(campaign: Campaign, by: Sequence[str] | None, *, level: float) -> Iterator[Section]:
     wanted = by if by is not None else _by_default(campaign)
     try:
@@ -360,10 +256,10 @@ def _parts(campaign: Campaign, by: Sequence[str] | None, *, level: float) -> Ite
         if by is not None:
             raise
         return
-    found = list[Slices]()
+    found = list[slices.Slices]()
     for column in wanted:
         try:
-            found.append(slices(labelled, campaign.pool, column, level=level, loss=campaign.settings.loss))
+            found.append(slices.slices(labelled, campaign.pool, column, level=level, loss=campaign.settings.loss))
         except SampleError:
             if by is not None:
                 raise
@@ -386,8 +282,8 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
     bounds = Table("nonresponse", "What they may do to the estimate", ("if", "estimate", "from", "to"), _cases(found))
     blocks = (bounds, Table("reasons", "Why", ("reason", "times"), reasons)) if reasons else (bounds,)
     text = (
-        f"{_without_label(found)}. The estimate takes {_them(found.count)} to be like the labelled ones; the other "
-        "lines show how far that can be off."
+        f"{_without_label(found)}. The estimate takes {'it' if found.count == 1 else 'them'} to be like the labelled "
+        "ones; the other lines show how far that can be off."
     )
     yield Section("No answer", blocks, text)
 
@@ -395,15 +291,11 @@ def _unanswered(campaign: Campaign, *, level: float) -> Iterator[Section]:
 def _without_label(found: Nonresponse) -> str:
     skipped = found.count - found.disputed
     texts = [
-        f"{words.counted(skipped, 'item was', 'items were')} asked for, but nobody could label {_them(skipped)}",
+        f"{words.counted(skipped, 'item was', 'items were')} asked for, but could not be labelled",
         f"on {words.counted(found.disputed, 'item')} people disagree",
     ]
     chosen = [text for text, number in zip(texts, (skipped, found.disputed), strict=True) if number]
     return "; ".join(chosen).capitalize()
-
-
-def _them(number: int) -> str:
-    return "it" if number == 1 else "them"
 
 
 def _cases(found: Nonresponse) -> tuple[tuple[str, ...], ...]:
@@ -416,7 +308,7 @@ def _cases(found: Nonresponse) -> tuple[tuple[str, ...], ...]:
         "the model is wrong on all of them": found.if_wrong,
     }
     return tuple(
-        (case, *(_unbroken(written(one, value)) for value in (one.value, one.interval.low, one.interval.high)))
+        (case, *(_unbroken(one.scale.shown(value)) for value in (one.value, one.interval.low, one.interval.high)))
         for case, one in cases.items()
         if one is not None
     )
@@ -457,12 +349,22 @@ def start_command(campaign: Campaign) -> str:
     """The command that starts such a campaign again."""
     settings = campaign.settings
     command = ["fieldcheck", "start", campaign.view.pool_place or "POOL", "--campaign", "again.db"]
-    command += _given("--design", settings.design)
-    command += _given("--auxiliary", settings.auxiliary if settings.auxiliary not in ("none", "auto") else None)
-    command += _given("--budget", settings.budget) + _given("--seed", settings.seed)
+    command += _drawn_by(settings) + _given("--budget", settings.budget) + _given("--seed", settings.seed)
+    command += _given("--train-share", settings.train_share or None)
     command += _given("--items", campaign.view.items_folder or settings.items)
     command += _given("--labels-per-item", settings.labels_per_item if settings.labels_per_item > 1 else None)
     return shlex.join([*command, *_reading(settings.pool_options)])
+
+
+def _drawn_by(settings: Settings) -> list[str]:
+    """The technique, or the question that has its own."""
+    if settings.certify is not None:
+        return ["--certify", str(settings.certify)]
+    if old := next((one for one in settings.others if one.campaign), None):
+        unseen = [] if old.trained else ["--labels-unseen"]
+        return ["--reuse", old.place.recorded or "CAMPAIGN", *unseen]
+    named = settings.auxiliary if settings.auxiliary not in ("none", "auto") else None
+    return _given("--design", settings.design) + _given("--auxiliary", named)
 
 
 def _given(option: str, value: object) -> list[str]:

@@ -40,10 +40,10 @@ def answer_of(estimate: Estimate) -> Headline:
         ("items in the pool", words.count(estimate.population)),
     ]
     if estimate.truth is not None:
-        chips.append(("truth", written(estimate, estimate.truth)))
+        chips.append(("truth", estimate.scale.shown(estimate.truth)))
     return Headline(
         what=f"estimated {estimate.metric}",
-        number=written(estimate, estimate.value),
+        number=estimate.scale.shown(estimate.value),
         bounds=_bounds(estimate),
         sentence=estimate.sentence(),
         trusted=interval.trusted,
@@ -70,15 +70,10 @@ def _bounds(estimate: Estimate) -> str:
     interval = estimate.interval
     if math.isnan(interval.low) or math.isnan(interval.high):
         return "no interval"
-    low, high = (written(estimate, bound) for bound in (interval.low, interval.high))
+    low, high = map(estimate.scale.shown, (interval.low, interval.high))
     if not interval.trusted:
         return f"between {low} and {high} for orientation only: this interval is not to be trusted"
     return f"between {low} and {high}, with {100 * interval.level:g} % confidence"
-
-
-def written(estimate: Estimate, value: float) -> str:
-    """A value of the estimate's metric."""
-    return estimate.scale.shown(value)
 
 
 def _chart(estimate: Estimate) -> IntervalChart:

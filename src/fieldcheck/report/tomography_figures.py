@@ -93,13 +93,13 @@ def independence(found: tuple[apart.PairVerdict, ...]) -> Table:
         )
         for one in found
     )
-    columns = ("pair", "tests", "p, published chi-square", "p, resampled", "verdict")
+    columns = ("pair", "tests", "p, published chi-square", "p, resampled", "decision")
     return Table(
         "where_to_look_first/independence",
         "Do two perturbations act apart?",
         columns,
         rows,
-        note="The verdict goes by the resampled test, 5 % over all pairs; the published one rejects too often.",
+        note="The decision goes by the resampled test, 5 % over all pairs; the published one rejects too often.",
     )
 
 

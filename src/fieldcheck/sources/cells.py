@@ -114,6 +114,25 @@ def from_percent(column: Column) -> Column | None:
     return _numbers(pc.replace_substring_regex(column, rf"{BLANK}*%$", ""), comma=".") / 100
 
 
+PAIR = r"""^[(\[]\s*(?:'(?P<one>[^']*)'|"(?P<two>[^"]*)"|(?P<bare>[^'",]+))\s*,\s*(?P<score>[0-9.eE+-]+)\s*[)\]]$"""
+
+
+def pairs_of(column: Column) -> tuple[Column, Column] | None:
+    """Text such as ``('cat', 0.9)`` as classes and scores; None where it is something else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_text(column) or not len(column) or column.null_count or not _all(column, PAIR):
+        return None
+    parts = pc.extract_regex(column, pattern=PAIR)
+    words = [pc.struct_field(parts, name) for name in ("one", "two", "bare")]
+    classes = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*words, ""))
+    try:
+        return classes, as_column(pc.struct_field(parts, "score").cast(pa.float64()), "")
+    except pa.ArrowInvalid:
+        return None
+
+
 LISTED = r"^\[[-+0-9.eE,\s]+\]$"
 
 

@@ -111,7 +111,7 @@ def _comparable(keys: list[Any], columns: list[Column | None], origin: Origin) -
         f"column '{origin.column('target')}' cannot be compared with '{origin.column('prediction')}': "
         f"{shown(value_at(columns[1], first))} against {shown(value_at(columns[0], first))} ({origin.place(first)})",
         rule="truth and prediction name the classes in the same way",
-        hint="--truth with another column, or rename the classes",
+        hint="--column target=none to go without the truth; or rename the classes",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +30,12 @@ class PartLine:
     detail: str = ""
 
 
-def described(found: Reading, pool: Pool | None) -> list[PartLine]:
-    """The parts in their order; without a pool, where it could not be made, only the columns."""
+def described(found: Reading, pool: Pool | None, *, signals: Sequence[str] = ()) -> list[PartLine]:
+    """The parts in their order; without a pool, where it could not be made, only the columns.
+
+    signals
+        What tells risky items from safe ones.
+    """
     lines = [
         PartLine(
             "id",
@@ -38,7 +43,7 @@ def described(found: Reading, pool: Pool | None) -> list[PartLine]:
             "" if found.chosen.get("id") is not None else "numbered from 0",
         ),
         PartLine("prediction", *_prediction(found, pool)),
-        PartLine("confidence", *_confidence(found, pool)),
+        PartLine("confidence", *_confidence(found, pool, signals)),
         PartLine("truth", *_truth(found, pool)),
     ]
     return [*lines, PartLine("also", listed(found.others))] if found.others else lines
@@ -65,12 +70,14 @@ def _prediction(found: Reading, pool: Pool | None) -> tuple[str, str]:
     return column, f"{words.counted(len(said), 'class', 'classes')}: {listed(said)}"
 
 
-def _confidence(found: Reading, pool: Pool | None) -> tuple[str, str]:
+def _confidence(found: Reading, pool: Pool | None, signals: Sequence[str]) -> tuple[str, str]:
     name = found.chosen.get("confidence")
     if name is None and found.likely:
         held = listed(list(found.likely))
         return held, f"probabilities of {words.counted(len(pool.classes), 'class', 'classes')}" if pool else ""
     if name is None:
+        if signals:
+            return "none", f"risky items are told from safe ones by {listed(list(signals))}, if that can tell them"
         return "none", NO_SIGNAL if pool is None or pool.task == "classification" else ""
     values = numbers(as_confidence(found.table.columns[name]), name, origin=found.origin)
     spread = f"{words.short(float(np.nanmin(values)))} … {words.short(float(np.nanmax(values)))}"

@@ -21,6 +21,7 @@ PREDICTED = frozenset(
     {
         *("pred", "preds", "predicted", "prediction", "predictions", "predict", "yhat", "ypred", "hat", "forecast"),
         *("classified", "inferred", "inference", "argmax", "vorhersage", "predicho", "prediccion", "guess"),
+        *("scored", "predclass", "predlabel"),
     }
 )
 MACHINE = frozenset({"model", "system", "classifier", "auto", "ai", "algorithm", "machine", "llm", "network"})
@@ -31,8 +32,8 @@ ANSWER = frozenset(
 
 SURE_OF_ITSELF = frozenset({"confidence", "conf", "certainty", "konfidenz", "sicherheit"})
 LIKELIHOOD = frozenset(
-    {"prob", "proba", "probs", "probability", "pmax", "maxprob", "softmax", "likelihood", "posterior", "p", "phat"}
-) | {"wahrscheinlichkeit", "yprob", "yproba"}
+    {"prob", "proba", "probs", "probability", "probabilities", "pmax", "prmax", "maxprob", "softmax", "likelihood"}
+) | {"posterior", "p", "phat", "wahrscheinlichkeit", "yprob", "yproba"}
 SCORE = frozenset({"score", "scores", "logit", "logits", "yscore"})
 NOT_CONFIDENCE = frozenset(
     {
@@ -94,7 +95,7 @@ def names_confidence(name: str) -> int:
         return 0
     if words & SURE_OF_ITSELF:
         return 3
-    best = words & {"max", "top", "top1", "pmax", "maxprob"} or words & PREDICTED
+    best = words & {"max", "top", "top1", "pmax", "prmax", "maxprob"} or words & PREDICTED
     if words & LIKELIHOOD:
         return 3 if best else 2
     if words & SCORE and words <= SCORE | PREDICTED | MACHINE | ANSWER | {"max", "top", "top1", "1", "y", "100"}:
@@ -106,11 +107,6 @@ def names_truth(name: str) -> bool:
     """Whether a name says that it is the right answer."""
     words = words_of(name)
     return bool(words & TRUE) and not words & (PREDICTED | MACHINE | SURE_OF_ITSELF | LIKELIHOOD | SCORE | IDS)
-
-
-def gives_away(name: str) -> bool:
-    """Whether a name says that a column holds what the model said, how sure it was, or the right answer."""
-    return names_prediction(name) or names_confidence(name) > 1 or names_truth(name) or is_runner_up(name)
 
 
 def is_answer(name: str, column: Column, classes: Collection[str]) -> bool:

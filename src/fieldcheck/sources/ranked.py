@@ -17,19 +17,32 @@ def is_listed(value: Any) -> bool:
     return _of_objects(value) is not None
 
 
-def together(lists: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Sequence[Any]], dict[str, Sequence[str]]]:
-    """The columns with such lists as rows of numbers in one order, and by column the classes of that order.
+def together(
+    lists: Mapping[str, Sequence[Any]],
+) -> tuple[dict[str, Sequence[Any]], dict[str, Sequence[str]], list[str]]:
+    """The columns with such lists as rows of numbers in one order, by column the classes of that order, and notes.
 
-    Two columns that list classes and scores side by side become one.
+    Two columns that list classes and scores side by side become one. Of the best few, only the best one is taken.
     """
-    found, names = dict(lists), dict[str, Sequence[str]]()
+    found, names, notes = dict(lists), dict[str, Sequence[str]](), list[str]()
     for name, values in lists.items():
         for other in (None, *lists):
-            ordered = _ordered([_scores(*pair) for pair in zip(values, _beside(lists, other, values), strict=True)])
-            if ordered is not None and name not in names:
+            scores = [_scores(*pair) for pair in zip(values, _beside(lists, other, values), strict=True)]
+            if name in names or not scores or any(one is None for one in scores):
+                continue
+            given, ordered = [one for one in scores if one is not None], _ordered(scores)
+            if ordered is not None:
                 found[name], names[name] = ordered
-                found.pop(other or "", None)
-    return found, names
+                notes.append(f"'{name}' has a score for each class: the largest is the prediction, unless told")
+            elif not {"prediction", "confidence"} & set(found):
+                best = [max(one.items(), key=lambda pair: pair[1]) for one in given]
+                found["prediction"], found["confidence"] = map(list, zip(*best, strict=True))
+                notes.append(f"'{name}' has scores of the best few classes: the first is the prediction")
+                found.pop(name)
+            else:
+                continue
+            found.pop(other or "", None)
+    return found, names, notes
 
 
 def _beside(lists: Mapping[str, Sequence[Any]], name: str | None, values: Sequence[Any]) -> Sequence[Any]:

@@ -14,7 +14,7 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources import guessing
-from fieldcheck.sources.cells import from_percent, matrix_of
+from fieldcheck.sources.cells import from_percent, matrix_of, pairs_of
 from fieldcheck.sources.classes import is_outcome
 from fieldcheck.sources.confidence import as_shares, fits
 from fieldcheck.sources.pools.arrays import from_roles
@@ -61,7 +61,7 @@ class Reading:
     @property
     def origin(self) -> Origin:
         """Where it came from, with the names of the columns by their part."""
-        named = {role: name for role, name in self.chosen.items() if name is not None}
+        named = {role: name for role, name in (*self.chosen.items(), ("labels", self.labels)) if name is not None}
         return replace(self.table.origin, columns={**named, "probabilities": ", ".join(self.likely)})
 
     @property
@@ -157,7 +157,7 @@ class Reading:
             return (f"'{name}' holds {said}: --column prediction=NAME",) if guessing.is_shares(column) else ()
         if len(pool.classes) > max(20, len(pool) // 5):
             kind = "whole numbers" if guessing.is_numbers(column) else "texts"
-            hint = "--task regression?" if guessing.is_numbers(column) else "is it the prediction?"
+            hint = "--task regression if they are amounts" if guessing.is_numbers(column) else "is it the prediction?"
             return (f"'{name}' holds {len(pool.classes):,} different {kind}, taken as classes: {hint}",)
         return _alike(name, pool.classes)
 
@@ -201,7 +201,7 @@ class Reading:
                 hint="save it as CSV; blanks do not divide cells, as texts have them",
             )
         target = self.chosen.get("target") or self.labels
-        free = [one for one in (*([target] if target else []), *self.others) if one]
+        free = list(dict.fromkeys(one for one in (target, *self.others) if one))
         few = [one for one in free if one == target or self._are_few(one)]
         listed = ", ".join(map(shlex.quote, few or free)) or "(there is no other column)"
         raise self.origin.error(
@@ -215,7 +215,7 @@ class Reading:
     def _are_few(self, name: str) -> bool:
         """Whether the values of a column may be classes: far fewer than there are items."""
         column = self.table.columns[name]
-        return len(guessing.distinct(column)) <= min(100, len(column) // 3 + 1)
+        return 1 < len(guessing.distinct(column)) <= min(100, len(column) // 3 + 1)
 
     def _refuse_several(self, name: str) -> None:
         """Refuse lists of classes: one pool asks one question about an item."""
@@ -286,7 +286,11 @@ def _with_lists(table: RawTable) -> RawTable:
         if guessing.names_confidence(name) > 1 and (matrix := matrix_of(column)) is not None
     }
     columns = {name: column for name, column in table.columns.items() if name not in found}
-    return replace(table, columns=columns, matrices={**table.matrices, **found}) if found else table
+    for name in [one for one in columns if guessing.names_prediction(one)]:
+        if (pair := pairs_of(columns[name])) is not None:
+            columns[name], columns[f"{name}_confidence"] = pair
+            table = replace(table, notes=(*table.notes, f"'{name}' holds a class and its score: read as two columns"))
+    return replace(table, columns=columns, matrices={**table.matrices, **found})
 
 
 class _Decision:
@@ -379,7 +383,7 @@ class _Decision:
     def _guess_prediction(self) -> None:
         if "prediction" in self.chosen or surely_probabilities(self.free):
             return
-        found = [name for name in self.free if guessing.names_prediction(name)]
+        found = [name for name in self.free if guessing.names_prediction(name) and self._varies(name)]
         words = [name for name in found if is_text(self.columns[name])]
         picked = found if len(found) == 1 else words
         if len(picked) == 1:
@@ -390,6 +394,10 @@ class _Decision:
                 rule="one column says what the model said",
                 hint=f"--column {shlex.quote(f'prediction={found[0]}')}",
             )
+
+    def _varies(self, name: str) -> bool:
+        """Whether a column says more than one thing: one that does not, names the model, not what it said."""
+        return len(self.columns[name]) < guessing.ENOUGH or len(guessing.distinct(self.columns[name])) > 1
 
     def _find_probabilities(self) -> None:
         if self.asked is not None:

@@ -43,7 +43,7 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "references",
         "expected",
     ),
-    "outcome": ("outcome", "correct", "passed", "result"),
+    "outcome": ("outcome", "correct", "passed", "success", "result"),
     "probabilities": ("pred_probs", "y_proba", "y_pred_proba", "probabilities", "probs", "proba"),
 }
 """By role, in order of preference, in small letters."""

@@ -8,7 +8,7 @@ from fieldcheck.testing.cases import Case, cases, scattered
 from fieldcheck.testing.conformance import check_design, check_estimator
 from fieldcheck.testing.engines import check_engine
 from fieldcheck.testing.measures import check_measure
-from fieldcheck.testing.models import check_adapter, check_model
+from fieldcheck.testing.models import check_adapter, check_decoder, check_model
 from fieldcheck.testing.sources import check_input_source, check_pool_format
 from fieldcheck.testing.statistics import assert_covers, assert_frequencies, assert_unbiased
 from fieldcheck.testing.tomography import (
@@ -27,6 +27,7 @@ __all__ = [
     "cases",
     "check_adapter",
     "check_auxiliary",
+    "check_decoder",
     "check_design",
     "check_engine",
     "check_estimator",

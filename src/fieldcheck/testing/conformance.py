@@ -26,6 +26,7 @@ from fieldcheck.core.registry import Registry
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray
 from fieldcheck.testing.cases import Case, cases
+from fieldcheck.testing.require import require
 
 STRANGER = "stranger"
 """An auxiliary variable that no design has heard of."""
@@ -58,9 +59,9 @@ def check_estimator(estimator: base.Estimator | type[base.Estimator], labelled: 
         Samples to try it on; left out, those of every registered design that the estimator accepts.
     """
     made = estimator() if isinstance(estimator, type) else estimator
-    _require(isinstance(made, base.Estimator), f"{made!r} lacks a part of the protocol Estimator")
+    require(isinstance(made, base.Estimator), f"{made!r} lacks a part of the protocol Estimator")
     tried = [one for one in (labelled or _labelled_samples()) if isinstance(one.sample.draws, made.accepts)]
-    _require(bool(tried), f"{made.name}: no sample is drawn as {[kind.__name__ for kind in made.accepts]}")
+    require(bool(tried), f"{made.name}: no sample is drawn as {[kind.__name__ for kind in made.accepts]}")
     for one in tried:
         found = made.estimate(one, level=0.95)
         _check_mean_loss(found, where=made.name)
@@ -70,31 +71,26 @@ def check_estimator(estimator: base.Estimator | type[base.Estimator], labelled: 
     _check_refusal(made, tried[0])
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise AssertionError(message)
-
-
 def _auxiliary(design: Design) -> str:
     return str(getattr(design, "auxiliary", "confidence"))
 
 
 def _check_description(design: Design) -> None:
     """Its words are there, and its command line gives it back."""
-    _require(isinstance(design, Design), f"{design!r} lacks a part of the protocol Design")
+    require(isinstance(design, Design), f"{design!r} lacks a part of the protocol Design")
     for word in ("name", "title", "paper", "needs", "estimator"):
-        _require(bool(getattr(design, word)), f"{design!r} has no {word}")
-    _require(design.needs in ("nothing", "auxiliary", "activations"), f"{design.name}: needs '{design.needs}'")
-    _require(design.estimator in estimators.registry, f"{design.name}: no estimator '{design.estimator}'")
+        require(bool(getattr(design, word)), f"{design!r} has no {word}")
+    require(design.needs in ("nothing", "auxiliary", "activations"), f"{design.name}: needs '{design.needs}'")
+    require(design.estimator in estimators.registry, f"{design.name}: no estimator '{design.estimator}'")
     own: Registry[Design] = Registry("design", "fieldcheck.none", type(design))
     again = own.build(bases.spec(design), auxiliary=getattr(design, "auxiliary", None))
-    _require(again == design, f"'{bases.spec(design)}' gives {again!r} instead of {design!r}")
+    require(again == design, f"'{bases.spec(design)}' gives {again!r} instead of {design!r}")
 
 
 def _check_seeds_matter(design: Design) -> None:
     case = cases()[0]
     seen = {tuple(_draw(design, case, case.losses, budget=10, seed=seed).items.tolist()) for seed in range(20)}
-    _require(len(seen) > 1, f"{design.name}: twenty seeds give one and the same sample")
+    require(len(seen) > 1, f"{design.name}: twenty seeds give one and the same sample")
 
 
 def _draw(design: Design, case: Case, losses: FloatArray | None, *, budget: int, seed: int = 1) -> Sample:
@@ -110,8 +106,8 @@ def _check_repeats(design: Design, case: Case, *, budget: int, where: str) -> Sa
     design.draw(frame, case.losses, budget=budget, seed=2)
     again = design.draw(frame, case.losses, budget=budget, seed=1)
     fresh = _draw(design, case, case.losses, budget=budget)
-    _require(_same(first, again) and _same(first, fresh), f"{where}: the same seed gives another sample")
-    _require(bool(np.array_equal(chi, case.chi)), f"{where}: the frame was changed")
+    require(_same(first, again) and _same(first, fresh), f"{where}: the same seed gives another sample")
+    require(bool(np.array_equal(chi, case.chi)), f"{where}: the frame was changed")
     return first
 
 
@@ -125,34 +121,34 @@ def _check_strangers(design: Design, case: Case, sample: Sample, *, where: str) 
     if hasattr(design, "auxiliary"):
         replace(design, auxiliary=STRANGER).draw(frame, case.losses, budget=len(sample), seed=1)  # type: ignore[type-var]
     among = design.draw(frame, case.losses, budget=len(sample), seed=1)
-    _require(_same(sample, among), f"{where}: looks at an auxiliary variable that it does not name")
+    require(_same(sample, among), f"{where}: looks at an auxiliary variable that it does not name")
     estimates = {repr(estimators.estimate(_label(one, case))) for one in (sample, among)}
-    _require(len(estimates) == 1, f"{where}: is estimated with an auxiliary variable that it does not name")
+    require(len(estimates) == 1, f"{where}: is estimated with an auxiliary variable that it does not name")
 
 
 def _check_form(sample: Sample, *, budget: int, size: int, where: str) -> None:
-    _require(sample.complete, f"{where}: incomplete although all labels are known")
-    _require(len(sample) == budget, f"{where}: {len(sample)} draws")
-    _require(sample.population == size, f"{where}: population {sample.population}")
-    _require(sample.items.dtype == np.int64, f"{where}: items are {sample.items.dtype}")
-    _require(bool(np.all((sample.items >= 0) & (sample.items < size))), f"{where}: an item outside the pool")
+    require(sample.complete, f"{where}: incomplete although all labels are known")
+    require(len(sample) == budget, f"{where}: {len(sample)} draws")
+    require(sample.population == size, f"{where}: population {sample.population}")
+    require(sample.items.dtype == np.int64, f"{where}: items are {sample.items.dtype}")
+    require(bool(np.all((sample.items >= 0) & (sample.items < size))), f"{where}: an item outside the pool")
     for name in sample.draws.columns:
-        _require(bool(np.all(np.isfinite(getattr(sample.draws, name)))), f"{where}: '{name}' is not finite")
+        require(bool(np.all(np.isfinite(getattr(sample.draws, name)))), f"{where}: '{name}' is not finite")
 
 
 def _check_labels(design: Design, case: Case, sample: Sample, *, where: str) -> None:
     """Labels matter only for items that were drawn, and only when they are there."""
     budget, missing = len(sample), np.full(len(case.chi), np.nan)
     blind = _draw(design, case, None, budget=budget)
-    _require(_same(blind, _draw(design, case, missing, budget=budget)), f"{where}: reads a missing label")
-    _require(_begins(sample, blind), f"{where}: starts differently without labels")
+    require(_same(blind, _draw(design, case, missing, budget=budget)), f"{where}: reads a missing label")
+    require(_begins(sample, blind), f"{where}: starts differently without labels")
     others = np.ones(len(case.chi), dtype=bool)
     others[sample.items] = False
     changed = np.where(others, 1.0 - case.losses, case.losses)
-    _require(_same(sample, _draw(design, case, changed, budget=budget)), f"{where}: looks at items it did not draw")
+    require(_same(sample, _draw(design, case, changed, budget=budget)), f"{where}: looks at items it did not draw")
     for step in (1, 3, budget):
         arrived = _as_labels_arrive(design, case, budget=budget, step=step, where=where)
-        _require(_same(sample, arrived), f"{where}: labels that arrive {step} at a time lead elsewhere")
+        require(_same(sample, arrived), f"{where}: labels that arrive {step} at a time lead elsewhere")
 
 
 def _as_labels_arrive(design: Design, case: Case, *, budget: int, step: int, where: str) -> Sample:
@@ -161,23 +157,23 @@ def _as_labels_arrive(design: Design, case: Case, *, budget: int, step: int, whe
     sample = _draw(design, case, known, budget=budget)
     while not sample.complete:
         waiting = [item for item in sample.to_label().tolist() if math.isnan(known[item])]
-        _require(bool(waiting), f"{where}: waits for labels without naming an item")
+        require(bool(waiting), f"{where}: waits for labels without naming an item")
         known[waiting[:step]] = case.losses[waiting[:step]]
         longer = _draw(design, case, known, budget=budget)
-        _require(_begins(longer, sample), f"{where}: further labels change what was drawn")
+        require(_begins(longer, sample), f"{where}: further labels change what was drawn")
         sample = longer
     return sample
 
 
 def _check_estimate(design: Design, case: Case, sample: Sample, *, where: str) -> None:
     """Its own estimator accepts the sample, and gives the same for its record."""
-    _require(sample.estimator == design.estimator, f"{where}: made for the estimator '{sample.estimator}'")
+    require(sample.estimator == design.estimator, f"{where}: made for the estimator '{sample.estimator}'")
     found = estimators.estimate(_label(sample, case))
     _check_mean_loss(found, where=where)
     restored = replace(Sample.from_record(json.loads(json.dumps(sample.as_record()))), frame=sample.frame)
-    _require(_same(sample, restored), f"{where}: its record gives another sample")
+    require(_same(sample, restored), f"{where}: its record gives another sample")
     again = estimators.estimate(_label(restored, case))
-    _require(repr(again) == repr(found), f"{where}: its record gives another estimate")
+    require(repr(again) == repr(found), f"{where}: its record gives another estimate")
 
 
 def _label(sample: Sample, case: Case) -> Labelled:
@@ -186,9 +182,9 @@ def _label(sample: Sample, case: Case) -> Labelled:
 
 
 def _check_mean_loss(found: base.MeanLoss, *, where: str) -> None:
-    _require(math.isfinite(found.value), f"{where}: estimate {found.value}")
-    _require(found.variance >= -1e-12, f"{where}: variance {found.variance}")
-    _require(found.interval.low <= found.interval.high, f"{where}: interval {found.interval}")
+    require(math.isfinite(found.value), f"{where}: estimate {found.value}")
+    require(found.variance >= -1e-12, f"{where}: variance {found.variance}")
+    require(found.interval.low <= found.interval.high, f"{where}: interval {found.interval}")
 
 
 def _same(one: Sample, other: Sample) -> bool:
@@ -216,15 +212,15 @@ def _check_scales(estimator: base.Estimator, labelled: Labelled, found: base.Mea
     twice = Labelled(labelled.sample, labelled.losses * 2, labelled.failed, "regression")
     none = Labelled(labelled.sample, labelled.losses * 0, labelled.failed & False, labelled.task)
     doubled = estimator.estimate(twice, level=0.95)
-    _require(math.isclose(doubled.value, 2 * found.value, abs_tol=1e-12), f"{estimator.name}: depends on the unit")
-    _require(estimator.estimate(none, level=0.95).value == 0, f"{estimator.name}: finds losses where there are none")
+    require(math.isclose(doubled.value, 2 * found.value, abs_tol=1e-12), f"{estimator.name}: depends on the unit")
+    require(estimator.estimate(none, level=0.95).value == 0, f"{estimator.name}: finds losses where there are none")
 
 
 def _check_levels(estimator: base.Estimator, labelled: Labelled) -> None:
     """An interval that promises more is not narrower."""
     narrow, wide = (estimator.estimate(labelled, level=level).interval for level in (0.5, 0.99))
     fits = wide.low <= narrow.low + 1e-9 and narrow.high <= wide.high + 1e-9
-    _require(fits, f"{estimator.name}: 50 % interval {narrow} is not inside the 99 % one {wide}")
+    require(fits, f"{estimator.name}: 50 % interval {narrow} is not inside the 99 % one {wide}")
 
 
 def _check_refusal(estimator: base.Estimator, labelled: Labelled) -> None:

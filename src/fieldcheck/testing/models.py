@@ -1,4 +1,4 @@
-"""What every model adapter must do, whoever wrote it."""
+"""What every model adapter and every decoder of detectors' outputs must do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from fieldcheck import models
 from fieldcheck.models.base import Model, Response
-from fieldcheck.testing.require import check_refused, require
+from fieldcheck.models.decoders.base import Decoder
+from fieldcheck.testing.require import check_described, check_refused, made_of, require
 
 CLOSE = 1e-6
 """How far an answer may depend on how the items are split into batches, relative to the largest number."""
@@ -97,3 +98,21 @@ def _check_close(found: Any, expected: Any, *, where: str) -> None:
     scale = max(1.0, float(np.abs(expected).max()))
     far = float(np.abs(np.asarray(found, dtype=np.float64) - expected).max())
     require(far <= CLOSE * scale, f"{where} differ by {far:g} from batch to batch")
+
+
+def check_decoder(decoder: Decoder | type[Decoder], output: Any, *, height: int = 64, width: int = 96) -> None:
+    """Raise AssertionError unless boxes come as rows of six, the same every time, and no output of another form passes.
+
+    output
+        What a detector that it is for says of an image of this height and width, with one object or more.
+    """
+    made: Decoder = made_of(decoder)
+    check_described(made, Decoder, "title")
+    before = np.array(output, copy=True)
+    rows = made.boxes(output, height, width)
+    require(rows.ndim == 2 and rows.shape[1] == 6 and len(rows), f"{made.name}: {rows.shape} instead of rows of six")
+    require((rows[:, :2] <= rows[:, 2:4]).all(), f"{made.name}: a box that ends before it begins")
+    require(((rows[:, 4] >= 0) & (rows[:, 4] <= 1)).all(), f"{made.name}: a score outside 0 and 1")
+    same = np.array_equal(made.boxes(output, height, width), rows, equal_nan=True)
+    require(same and np.array_equal(before, np.array(output)), f"{made.name}: the same output, other boxes")
+    check_refused(lambda: made.boxes(np.zeros((2, 3, 5)), height, width), f"{made.name}: takes outputs of any form")

@@ -101,7 +101,7 @@ class Labelling:
         return {"why": why, "left": waiting, "disputed": left.disputed}
 
     def _prediction(self, position: int) -> str | None:
-        said = self.campaign.view.prediction_of(position)
+        said = self.campaign.pool.prediction_at(position)
         return f"{said:.6g}" if isinstance(said, float) else said
 
     def label(self, asked: requests.Label, person: Person) -> dict[str, Any]:

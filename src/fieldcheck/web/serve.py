@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
+from threadpoolctl import threadpool_limits
 
 from fieldcheck.campaign import people
 from fieldcheck.campaign.campaign import Campaign
@@ -100,7 +101,8 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
     # The estimate is made in a thread of its own: a label must not wait 5 ms for each of its turns.
     sys.setswitchinterval(0.0005)
     names = (*LOOPBACK, *names_of(host), *hosts, *_names_in(address))
-    with Campaign.open(storage, pool=pool) as campaign:
+    # One thread for linear algebra: a second one would take the other core from those who label, mostly to wait.
+    with threadpool_limits(1), Campaign.open(storage, pool=pool) as campaign:
         campaign.log.check_writable()
         try:
             listener = _bound(host, port)
@@ -222,7 +224,8 @@ def _checked(token: str | None, *, needed: bool) -> str | None:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named: else asyncio leaves out TCP_NODELAY, and answers wait 40 ms for an acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     if os.name != "nt":  # there, it would share a port that is in use
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import logging
 import threading
 import time
@@ -25,6 +27,10 @@ SHARE = 19.0
 
 SHORTEST = 0.5
 """Seconds between two snapshots, at least: each is sent to all who look."""
+
+
+LONG = 0.1
+"""Seconds of a snapshot that left large arrays behind, its own or those of a draw meanwhile."""
 
 
 WATCHED = 10.0
@@ -115,4 +121,13 @@ class Watch:
             pass
         except Exception:
             log.exception("no snapshot could be made")
-        return time.perf_counter() - begun
+        took = time.perf_counter() - begun
+        if took > LONG:
+            give_back()
+        return took
+
+
+def give_back() -> None:
+    """Let go of the memory of arrays that are gone: C libraries keep it, a heap for each thread."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)

@@ -10,7 +10,7 @@ import pytest
 
 import fieldcheck as fc
 from fieldcheck import Pool, load
-from fieldcheck.accuracy.comparison.disagreements import Contest, chances, draw
+from fieldcheck.accuracy.comparison.disagreements import ContestedItems, chances, draw
 from fieldcheck.accuracy.comparison.simulate import simulate_comparison
 from fieldcheck.core.errors import BudgetError, DesignError, PoolError
 from fieldcheck.sources.pools.arrays import from_arrays
@@ -138,11 +138,11 @@ def test_tasks_and_missing_predictions_are_refused() -> None:
 
 @pytest.mark.parametrize("first", [None, 20])
 def test_labels_one_wave_at_a_time_give_the_same_items(first: int | None) -> None:
-    contest = Contest.of(models())
-    truth = contest.true_losses()
-    whole = draw(contest, truth, budget=90, seed=5, first=first)
+    contested = ContestedItems.of(models())
+    truth = contested.true_losses()
+    whole = draw(contested, truth, budget=90, seed=5, first=first)
     known = np.full_like(truth, np.nan)
-    while not (part := draw(contest, known, budget=90, seed=5, first=first)).complete:
+    while not (part := draw(contested, known, budget=90, seed=5, first=first)).complete:
         assert np.array_equal(part.items, whole.items[: len(part.items)])
         known[:, part.items] = truth[:, part.items]
     assert np.array_equal(part.items, whole.items)
@@ -151,12 +151,12 @@ def test_labels_one_wave_at_a_time_give_the_same_items(first: int | None) -> Non
 
 def test_chances_are_frequencies() -> None:
     """One wave of 20, 2,000 times: every item's count is within the distance that leaves 1e-6 over all items."""
-    contest = Contest.of(models(150))
-    nothing = np.zeros(len(contest.items), dtype=bool)
-    drawn = [draw(contest, None, budget=20, seed=seed) for seed in range(2_000)]
-    chance = chances(contest, drawn[0], 20, lost=nothing)
+    contested = ContestedItems.of(models(150))
+    nothing = np.zeros(len(contested.items), dtype=bool)
+    drawn = [draw(contested, None, budget=20, seed=seed) for seed in range(2_000)]
+    chance = chances(contested, drawn[0], 20, lost=nothing)
     assert chance.sum() == pytest.approx(20, abs=1e-9)
-    counts = np.bincount(np.concatenate([one.items for one in drawn]), minlength=len(contest.items))
+    counts = np.bincount(np.concatenate([one.items for one in drawn]), minlength=len(contested.items))
     # Normal approximation, 1e-6 shared by fewer than 100 items: 5.8 standard errors.
     assert np.all(np.abs(counts / 2_000 - chance) <= 5.8 * np.sqrt(chance * (1 - chance) / 2_000) + 1e-12)
 

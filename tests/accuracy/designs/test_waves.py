@@ -19,10 +19,11 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
-from fieldcheck.numerics.regression.risk import Belief, RiskModel, model_of
+from fieldcheck.numerics.regression.believed import SettledWave
+from fieldcheck.numerics.regression.risk import RiskModel, model_of
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 from fieldcheck.numerics.sampling.floor import protecting_floor
-from fieldcheck.numerics.sampling.inclusion import wave_inclusion
+from fieldcheck.numerics.sampling.inclusion import ArrayStretch, settled
 from fieldcheck.testing import assert_frequencies, assert_unbiased, check_design
 
 OBJECTIVES = ("estimate", "balanced", "expose", "protected")
@@ -84,31 +85,29 @@ def pivotal_samples(inclusion: list[float]) -> dict[tuple[int, ...], float]:
     return samples
 
 
-Path = tuple[float, list[np.ndarray], list[Belief], list[float]]
+Path = tuple[float, list[np.ndarray], list[SettledWave]]
 
 
 def paths(design: Waves, model: RiskModel, losses: np.ndarray, sizes: list[int]) -> Iterator[Path]:
-    """Chance, items, beliefs and floors of every sequence of waves."""
+    """Chance, items and beliefs of every sequence of waves."""
 
-    def go(
-        chance: float, waves: list[np.ndarray], beliefs: list[Belief], floors: list[float], missed: np.ndarray
-    ) -> Iterator[Path]:
+    def go(chance: float, waves: list[np.ndarray], past: list[SettledWave], missed: np.ndarray) -> Iterator[Path]:
         if len(waves) == len(sizes):
-            yield chance, waves, beliefs, floors
+            yield chance, waves, past
             return
         before = np.concatenate([np.zeros(0, dtype=np.int64), *waves])
         belief, count = model.fit(before, losses[before]), sizes[len(waves)]
         expected, drawn = model.expected(belief), np.isin(np.arange(len(losses)), before)
         floor = floor_of(design, model, expected, missed=missed, drawn=drawn, count=count)
         kind = design.objective
-        inclusion = wave_inclusion(
-            expected, model.spread(expected), drawn, count, objective=kind, floor=floor, certain=design.certain
-        )
+        items = ArrayStretch.of(expected, model.spread(expected), drawn)
+        chances = settled(items, count, objective=kind, floor=floor, certain=design.certain)
+        inclusion = chances.of(expected, model.spread(expected))
         for share, wave in next_waves(expected, inclusion, drawn):
-            further = [*waves, wave], [*beliefs, belief], [*floors, floor]
+            further = [*waves, wave], [*past, SettledWave(belief, chances)]
             yield from go(chance * share, *further, missed * (1 - inclusion))
 
-    yield from go(1.0, [], [], [], np.ones(len(losses)))
+    yield from go(1.0, [], [], np.ones(len(losses)))
 
 
 def floor_of(
@@ -149,8 +148,8 @@ def test_the_audit_form_is_right_on_average_over_all_paths(objective: str, task:
     design, frame, found = all_paths(objective, task, y)
     assert math.fsum(chance for chance, *_ in found) == pytest.approx(1, abs=1e-12)
     expectation = math.fsum(
-        chance * estimate_of(design._sample(frame, waves, beliefs, floors, complete=True), y).audit
-        for chance, waves, beliefs, floors in found
+        chance * estimate_of(design._sample(frame, waves, past, complete=True), y).audit
+        for chance, waves, past in found
     )
     assert expectation == pytest.approx(y.mean(), rel=1e-12, abs=1e-12)
 
@@ -162,10 +161,8 @@ def test_draws_take_each_path_as_often_as_its_chance_says(objective: str) -> Non
     design, frame, found = all_paths(objective, "classification", y)
     chances = {tuple(tuple(sorted(wave.tolist())) for wave in waves): chance for chance, waves, *_ in found}
     recorded = {
-        tuple(tuple(sorted(wave.tolist())) for wave in waves): design._sample(
-            frame, waves, beliefs, floors, complete=True
-        )
-        for _, waves, beliefs, floors in found
+        tuple(tuple(sorted(wave.tolist())) for wave in waves): design._sample(frame, waves, past, complete=True)
+        for _, waves, past in found
     }
     counts: Counter[tuple] = Counter()
     for seed in range(800):

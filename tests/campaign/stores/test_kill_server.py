@@ -1,4 +1,4 @@
-"""Two people label through a server that is killed at work: what was acknowledged is there, once.
+"""Six people label through a server that is killed at work: what was acknowledged is there, once.
 
 ``FIELDCHECK_KILLS`` and ``FIELDCHECK_KILL_RESULT`` as for ``test_kill``.
 """
@@ -27,8 +27,12 @@ from .test_kill import PATIENCE, report
 
 KILLS = int(os.environ.get("FIELDCHECK_KILLS", "2"))
 CODE = {"PYTHONPATH": str(Path(fc.__file__).parents[1])}
-ITEMS_PER_KILL = 400
-"""More than two people label between two kills."""
+ITEMS_PER_KILL = 800
+"""More than six people label between two kills."""
+
+
+NAMES = ("Ann", "Bob", "Cay", "Dan", "Eve", "Fay")
+"""Several: what they send at once is stored at one go."""
 
 
 class Server:
@@ -87,7 +91,7 @@ def test_a_server_that_is_killed_at_work(kind: str, place: str, tmp_path: Path) 
     fc.save(pool(ITEMS_PER_KILL * (KILLS + 1)), tmp_path / "pool.csv")
     Campaign.create(place, tmp_path / "pool.csv", "srs", budget=ITEMS_PER_KILL * KILLS, lease_seconds=600).disconnect()
     server = Server(place)
-    people = [Person(name, server) for name in ("Ann", "Bob")]
+    people = [Person(name, server) for name in NAMES]
     try:
         for person in people:
             person.start()

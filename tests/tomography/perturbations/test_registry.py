@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.core.errors import FieldcheckError, SpaceError
-from fieldcheck.core.rng import ItemStreams, rng_for
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations import families, family, register, registry
 
@@ -64,7 +64,7 @@ def test_one_function_and_one_line_make_a_perturbation() -> None:
     out = run("drift", rows, [0, 1, 2, 3], seed=4)
     assert out.dtype == np.float32
     assert np.array_equal(out[0], rows[0])
-    expected = rows[2] + 0.2 * rng_for(4, "drift", 2, 2).standard_normal(3)
+    expected = rows[2] + 0.2 * ItemStreams.of(4, "drift", 2, 2).generator(0).standard_normal(3)
     assert np.array_equal(out[2], expected.astype(np.float32))
 
 

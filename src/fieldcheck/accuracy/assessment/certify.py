@@ -70,7 +70,7 @@ class CertifyingBets:
             raise DesignError(
                 "bets for a regression",
                 rule="they certify an accuracy",
-                hint="--design waves, and fieldcheck check --max-rmse",
+                hint="leave out --certify, and hold the labels against `check --max-rmse`",
             )
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
         model = risk.model_of(frame)

@@ -25,10 +25,8 @@ from fieldcheck.numerics.intervals import wilson
 FAILURES = 10
 """Failures that must be found before recall and F1 are shown."""
 
-
 SHRINK = 1.0
 """Failures that what is known from elsewhere counts for, where a class of failures is shared out."""
-
 
 LISTED = 15
 """Confusions that are listed."""

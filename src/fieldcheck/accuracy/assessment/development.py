@@ -18,10 +18,8 @@ from fieldcheck.core.types import Loss
 LEAST = 5
 """Labels before the first point."""
 
-
 DENSE = 50_000
 """Items of a pool up to which waves are also looked at between their ends: each look predicts the whole pool."""
-
 
 REMEMBERED = 1_000
 """Points."""

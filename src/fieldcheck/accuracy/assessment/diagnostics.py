@@ -6,7 +6,6 @@ import numpy as np
 
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core import words
-from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import BoolArray, IntArray
@@ -15,9 +14,7 @@ from fieldcheck.numerics.regression import signals
 
 LEAK_AUC = 0.998
 
-
 LEAK_EXPLAINED = 0.95
-
 
 ENOUGH = 20
 
@@ -54,9 +51,7 @@ def signal_warnings(labelled: Labelled) -> tuple[str, ...]:
     if frame is None or labelled.task != "classification" or not frame.auxiliary:
         return ()
     names = ", ".join(frame.auxiliary)
-    found = signals.judged(
-        frame.auxiliary, labelled.sample.items, labelled.losses, frame.traits, classes=_classes(frame)
-    )
+    found = signals.judged(frame, labelled.sample.items, labelled.losses)
     confident = {
         "over-confident": "the model is over-confident: it fails more often than its confidence says",
         "under-confident": "the model is under-confident: it fails less often than its confidence says",
@@ -77,10 +72,6 @@ def signal_warnings(labelled: Labelled) -> tuple[str, ...]:
             ],
         )
     )
-
-
-def _classes(frame: Frame) -> IntArray | None:
-    return None if frame.predictions is None else frame.predictions.astype(np.int64)
 
 
 def small_sample_warning(labels: int) -> tuple[str, ...]:

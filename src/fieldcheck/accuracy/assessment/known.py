@@ -9,7 +9,6 @@ from typing import Any
 import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.core.errors import PoolError
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
@@ -50,11 +49,7 @@ class Field:
     ) -> Field:
         """The field of a pool with known truth."""
         if not pool.truth_known:
-            raise PoolError(
-                f"the truth of pool '{pool.name}' is not known",
-                rule="a campaign is simulated on a pool whose labels are all there",
-                hint="--truth COLUMN for the column of labels; or fieldcheck sample, to choose items to be labelled",
-            )
+            raise pool.no_truth()
         measure, losses = pool.measure(loss, threshold), pool.losses(loss)
         offsets = pool.losses("absolute") if pool.task == "regression" else None
         metric = measure.scales[0]

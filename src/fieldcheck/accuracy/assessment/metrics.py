@@ -19,7 +19,6 @@ from fieldcheck.core.sample import Labelled
 
 WHICH = ("accuracy", "precision", "recall", "f1", "confusion")
 
-
 FROM_OUTCOMES = ("accuracy", "precision")
 """What right and wrong suffice for."""
 

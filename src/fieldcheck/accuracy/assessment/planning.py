@@ -10,6 +10,7 @@ wide, since a model's confidence says little about how often it fails. How often
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -58,8 +59,9 @@ USELESS = 0.2
 """Chance before any label that signals are worth nothing."""
 
 
-ENDS = (0.07, 0.5, 0.93)
-"""Share of the worlds below the low end, the middle and the high end."""
+ENDS, ENDS_BEFORE = (0.07, 0.5, 0.93), (0.06, 0.5, 0.97)
+"""Share of the worlds below the low end, the middle and the high end; and the same before any label, when models that
+fail far more often than their confidence suggests must be inside."""
 
 
 SPAN = 3.0
@@ -279,7 +281,7 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
         raise FieldcheckError(
             "no plan for a regression without labels",
             rule="nothing can be said about the scale of errors before the first labels",
-            hint="label 50 items (fieldcheck sample) and give the file: --labels FILE",
+            hint=f"{shlex.join(_drawing(pool))}, label them, and plan with --labels to_label.csv",
         )
 
 
@@ -292,6 +294,12 @@ def _looked_at(chosen: Sequence[Design], have: Collection[str]) -> list[str]:
 def _seen(frame: Frame, design: Design) -> Frame:
     """What a design looks at."""
     return frame.only(auxiliaries_of(design, frame.helpful()))
+
+
+def _drawing(pool: Pool) -> list[str]:
+    """How a first random sample is drawn."""
+    options = ("--design", "srs", "--budget", "50", "--out", "to_label.csv")
+    return ["fieldcheck", "sample", pool.origin.file or "POOL", *options]
 
 
 def _usable(chosen: list[Design], have: Sequence[str]) -> tuple[list[Forecastable], list[str]]:
@@ -344,8 +352,8 @@ class Outlook:
         items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
         losses = np.zeros(0) if labelled is None else labelled.losses
         model, part, items = _standing(frame, items, losses)
-        rows = slice(0, len(part))
-        useless = _useless(model, items, losses)
+        rows = np.arange(len(part))
+        useless = model.useless(items, losses, model.evidence(items, losses), before=USELESS)
         blind = round(WORLDS * useless)
         worlds = [
             one.expected(belief, rows)
@@ -373,7 +381,11 @@ class Outlook:
         """Failure rates at the low end, in the middle and at the high end; none where the scale does not matter."""
         if self.model.family == "gamma":
             return ()
-        return tuple(np.quantile([one.mean() for one in self.worlds], ENDS).tolist())
+        return tuple(np.quantile([one.mean() for one in self.worlds], self._ends).tolist())
+
+    @property
+    def _ends(self) -> tuple[float, float, float]:
+        return ENDS if self.labels else ENDS_BEFORE
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -397,13 +409,13 @@ class Outlook:
 
     def _halves(self, design: Forecastable, frame: Frame, labels: int, *, level: float) -> tuple[float, float, float]:
         found = [design.half_width(frame, one, labels=labels, level=level) for one in self.scenarios]
-        low, middle, high = (float(one) for one in np.quantile(found, ENDS) * design.margins)
+        low, middle, high = (float(one) for one in np.quantile(found, self._ends) * design.margins)
         if design.own_risk and self.model.family == "bernoulli":
             high = max(min(high, NOT_OVER * self.halves(RANDOM, frame, labels, level=level)[2]), middle)
         if self.labels and high > SPAN * low:
             trim = high / (SPAN * low)
-            low, high = min(low * trim**0.75, middle), max(high / trim**0.25, middle)
-        return low, middle, high
+            low, high = low * trim ** (2 / 3), high / trim ** (1 / 3)
+        return low, min(max(middle, low), high), high
 
     def notes(self) -> tuple[str, ...]:
         """What the forecast rests on, and what would make it wrong."""
@@ -421,14 +433,6 @@ class Outlook:
         if self.model.family == "bernoulli" and len(self.model.mean) > 1:
             said.append(f"by these labels, the chance that the signals are worth nothing is {self.useless:.0%}")
         return (*said, "budgets count all labels, those that are there included")
-
-
-def _useless(model: risk.RiskModel, items: IntArray, losses: FloatArray) -> float:
-    """Chance that the signals are worth nothing."""
-    if not len(items) or len(model.mean) == 1:
-        return USELESS
-    odds = special.logit(USELESS) + model.blind().evidence(items, losses) - model.evidence(items, losses)
-    return float(special.expit(odds))
 
 
 def _standing(frame: Frame, items: IntArray, losses: FloatArray) -> tuple[risk.RiskModel, IntArray, IntArray]:

@@ -10,22 +10,26 @@ import numpy.typing as npt
 from fieldcheck import sources
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.designs.base import Design, auxiliaries_of
+from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, extended
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
 
 
-def build_design(design: Design | str, auxiliary: str | None = None) -> Design:
-    """A design from ``name:parameter=value``; one that uses an auxiliary variable gets the one that is named."""
+def build_design(design: Design | str, auxiliary: str | None = None, *, earlier: tuple[int, ...] = ()) -> Design:
+    """A design from ``name:parameter=value``; one that uses an auxiliary variable gets the one that is named.
+
+    earlier
+        Budgets that it had before it was extended, in order.
+    """
     name = None if auxiliary is None else auxiliary.strip().lower()
-    return designs.registry.build(design, auxiliary=name) if isinstance(design, str) else design
+    return extended(designs.registry.build(design, auxiliary=name) if isinstance(design, str) else design, earlier)
 
 
 def auxiliary_names(design: Design, pool: Pool) -> list[str]:
     """The columns of the pool that the design looks at."""
-    return auxiliaries_of(design, derived.helpful(derived.names(pool)))
+    return auxiliaries_of(design, derived.automatic(pool))
 
 
 def choose(

@@ -20,13 +20,10 @@ from fieldcheck.numerics.regression import risk
 RISKIEST = 200
 """Items that a labelling campaign could look at first."""
 
-
 GROUPS = 20
 """Groups of equal size, from safe to risky: the points of a curve, and the strata of a regression."""
 
-
 TOGETHER = "together"
-
 
 DERIVED = frozenset({Combined.name, *(name for name, variable in registry.items() if variable.from_probabilities)})
 """Variables that say nothing that others do not say already."""
@@ -139,7 +136,7 @@ def _failed(pool: Pool) -> BoolArray:
 def _signal(
     pool: Pool, name: str, chis: Mapping[str, FloatArray], chi: FloatArray | None, losses: FloatArray
 ) -> Signal:
-    model = risk.frame_model(chis, None, len(pool), pool.task, derived.traits())
+    model = risk.risk_model(risk.Arrays(len(pool), chis, task=pool.task, traits=derived.traits()))
     expected = model.expected(model.fit(np.arange(len(pool)), losses))
     by = expected if chi is None else chi
     return Signal(

@@ -26,15 +26,17 @@ from fieldcheck.accuracy.assessment.stopping import (
     until_settled,
 )
 from fieldcheck.accuracy.designs import Waves
-from fieldcheck.accuracy.designs.base import Design, OpenEnded
+from fieldcheck.accuracy.designs import base as designs
+from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core import words
-from fieldcheck.core.errors import BudgetError, FieldcheckError
+from fieldcheck.core.errors import BudgetError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.requirement import Look, Requirement, Stop
 from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import IntArray, Loss
+from fieldcheck.numerics.sampling import schedule
 
 
 def simulate_accuracy(
@@ -141,12 +143,8 @@ def simulate_until(
         Regression: an absolute error over this counts as a failure found.
     """
     pool = sources.load(pool)
-    if isinstance(rule, HalfWidth) and pool.task == "classification" and rule.target >= 0.5:
-        raise FieldcheckError(
-            f"a half-width of {rule.target:g} for an accuracy",
-            rule="less than 0.5: 0.02 is two points",
-            hint="0.05 for ± 5 points",
-        )
+    if isinstance(rule, HalfWidth):
+        rule.check_for(pool.task)
     chosen = build_design(design, auxiliary)
     if isinstance(rule, Certify) and design == chosen.name == Waves.name and pool.task == "classification":
         chosen = CertifyingBets(rule.threshold, auxiliary or "auto")
@@ -179,12 +177,18 @@ def run_until(
         return certified(field, design, max_labels=max_labels, seed=seed, level=level, warnings=warnings)
     chosen = open_ended(design, rule, field.frame)
     loss: Loss = "absolute" if field.metric == "mae" else "squared"
-    looks: list[Look] = []
-    for budget in _stages(chosen, max_labels):
-        labelled = play(field, chosen, budget=budget, seed=seed)
+    at_once = chosen.ends(max_labels) == [max_labels]
+    ends, looks = [min(schedule.OPEN_FIRST, max_labels) if at_once else chosen.ends(max_labels)[0]], list[Look]()
+    whole = play(field, chosen, budget=max_labels, seed=seed) if at_once else None
+    while True:
+        if whole is not None:
+            labelled = first_look(whole, ends[-1])
+        else:
+            labelled = play(field, designs.extended(chosen, tuple(ends[:-1])), budget=ends[-1], seed=seed)
         looks += until_settled(labelled, rule, after=looks[-1].labels if looks else 0, level=level, loss=loss)
-        if rule.decision(looks[-1]) != "undecided":
+        if rule.decision(looks[-1]) != "undecided" or ends[-1] == max_labels:
             break
+        ends.append(min(ends[-1] + rule.wave(looks[-1]), max_labels))
     at_stop = first_look(labelled, looks[-1].labels)
     found = estimate(
         at_stop,
@@ -226,9 +230,3 @@ def certified(
         aim=Requirement("accuracy", design.threshold),
         more=0 if claim else bets.to_go(error=error) or field.frame.size - len(at_stop.sample),
     )
-
-
-def _stages(design: OpenEnded, max_labels: int) -> list[int]:
-    """Budgets to simulate up to, one after the other: few labels that no look asked for, and few draws done twice."""
-    ends = design.ends(max_labels)
-    return sorted({*ends[2::3], ends[-1]})

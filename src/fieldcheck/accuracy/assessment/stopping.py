@@ -1,7 +1,7 @@
 """When to stop labelling: once the interval is narrow enough, or once a threshold is decided.
 
-A rule is a pure function of the labels so far: ``judge`` says after each wave whether to go on, and ``run_until``
-simulates the whole of it where the truth is known.
+A rule is a pure function of the labels so far: a campaign asks it after each wave whether to go on and how far, and
+``run_until`` simulates the whole of it where the truth is known.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ from typing import Protocol
 import numpy as np
 
 from fieldcheck.accuracy import estimators
-from fieldcheck.accuracy.assessment.estimate import estimate
 from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.accuracy.designs.base import Design, OpenEnded, auxiliaries_of
-from fieldcheck.core import measures, words
+from fieldcheck.core import measures
 from fieldcheck.core.draws import WaveDraws
-from fieldcheck.core.errors import DesignError, FieldcheckError, LabelError
+from fieldcheck.core.errors import DesignError, FieldcheckError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.measures.base import SCALES
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.requirement import Decided, Look, Requirement, Stop
 from fieldcheck.core.sample import Labelled, Sample
-from fieldcheck.core.types import Loss
+from fieldcheck.core.types import Loss, Task
 from fieldcheck.numerics import special
 from fieldcheck.numerics.intervals import boundary
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
 from fieldcheck.numerics.sampling import schedule
+
+LAST = 5
+"""Labels of the smallest wave."""
+
 
 Seen = tuple[int, float, Interval]
 """Labels, mean loss and its interval at one look."""
@@ -64,6 +67,10 @@ class StopRule(Protocol):
         """The factor by which the interval must shrink to decide, if the estimate stays where it is; 0: never."""
         ...
 
+    def wave(self, look: Look) -> int:
+        """Labels of the next wave, after a look that decides nothing."""
+        ...
+
 
 @dataclass(frozen=True)
 class HalfWidth:
@@ -82,6 +89,15 @@ class HalfWidth:
         if not self.target > 0:
             raise FieldcheckError(
                 f"a half-width of {self.target:g}", rule="more than 0", hint="0.02 for two points of accuracy"
+            )
+
+    def check_for(self, task: Task) -> None:
+        """Refused where every interval is as narrow."""
+        if task == "classification" and self.target >= 0.5:
+            raise FieldcheckError(
+                f"a half-width of {self.target:g} for an accuracy",
+                rule="less than 0.5: 0.02 is two points",
+                hint="0.05 for ± 5 points",
             )
 
     @property
@@ -108,6 +124,14 @@ class HalfWidth:
 
     def shrink(self, look: Look) -> float:
         return 2 * self.target / look.interval.width
+
+    def wave(self, look: Look) -> int:
+        """A quarter more labels, or as many as are surely needed: no interval shrinks faster than they grow in number.
+
+        The last waves are small, so that hardly a label is taken that the half-width did not need.
+        """
+        surely = math.ceil(look.labels * (1 / self.shrink(look) - 1))
+        return min(schedule.next_open(look.labels), max(surely, LAST))
 
 
 @dataclass(frozen=True)
@@ -176,6 +200,10 @@ class Certify:
     def decision(self, look: Look) -> Decided:
         return self.aim.decide(look.interval).word
 
+    def wave(self, look: Look) -> int:
+        """A quarter more, however close it is: when to look must not depend on the estimate."""
+        return schedule.next_open(look.labels)
+
     def shrink(self, look: Look) -> float:
         """The bound on the side of the threshold must come as near to the estimate as the threshold is."""
         gap = look.value - self.threshold
@@ -197,34 +225,6 @@ def open_ended(design: Design, rule: StopRule, frame: Frame) -> OpenEnded:
     return designs.open_ended(design, careful=rule.careful(known))
 
 
-def judge(
-    labelled: Labelled,
-    design: Design,
-    rule: StopRule,
-    *,
-    budget: int,
-    seed: int = 0,
-    level: float = 0.95,
-    loss: Loss = "squared",
-    truth: float | None = None,
-    warnings: tuple[str, ...] = (),
-) -> Stop:
-    """What a rule says about the labels so far: the first look that decides, or the last one.
-
-    A wave that is only half labelled is not looked at. Labels after the first look that decides change nothing.
-    """
-    looks = until_settled(labelled, rule, after=0, level=level, loss=loss)
-    if not looks:
-        raise LabelError(
-            f"{words.counted(len(labelled.sample), 'label')}, and the first wave is not complete",
-            rule="a stop rule looks after whole waves, so that when it looks does not depend on what it sees",
-            hint="label the rest of the wave",
-        )
-    at_stop = first_look(labelled, looks[-1].labels)
-    found = estimate(at_stop, design, budget=budget, seed=seed, level=level, loss=loss, truth=truth, warnings=warnings)
-    return concluded(rule, looks, found)
-
-
 def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: float, loss: Loss) -> list[Look]:
     """The looks with more than ``after`` labels, up to the first that decides."""
     metric = measures.measure_of(labelled.task, loss).scales[0]
@@ -235,6 +235,11 @@ def until_settled(labelled: Labelled, rule: StopRule, *, after: int, level: floa
         if rule.decision(found[-1]) != "undecided":
             break
     return found
+
+
+def look_now(labelled: Labelled, rule: HalfWidth, *, loss: Loss, level: float = 0.95) -> Look:
+    """What all these labels show."""
+    return until_settled(labelled, rule, after=len(labelled.sample) - 1, level=level, loss=loss)[-1]
 
 
 def concluded(rule: StopRule, looks: Sequence[Look], found: Estimate) -> Stop:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,11 @@ def traits() -> dict[str, Trait]:
 def helpful(have: Collection[str]) -> tuple[str, ...]:
     """Those of some variables that ``auto`` takes, in its order."""
     return tuple(name for name, variable in registry.items() if variable.helpful and name in have)
+
+
+def automatic(pool: Pool) -> Iterator[str]:
+    """What ``auto`` takes of a pool, in its order."""
+    return (name for name, variable in registry.items() if variable.helpful and _useful(pool, name))
 
 
 def digest(pool: Pool, auxiliary: Sequence[str]) -> str:

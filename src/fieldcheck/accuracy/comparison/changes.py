@@ -23,7 +23,6 @@ from fieldcheck.numerics.intervals import wilson
 DISAGREE = 0.04
 """Share of the items on which a version and the next one differ: of ordinary rounds of training."""
 
-
 LISTED = 20
 """Items of a kind that are shown; JSON has all."""
 

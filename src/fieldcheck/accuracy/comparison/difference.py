@@ -14,7 +14,6 @@ from fieldcheck.core.requirement import Decided
 
 ASSUMES = "that the labels are right, and that the belief about who is right is about right where few labels were taken"
 
-
 SILENT = "how accurate either model is: only items on which they disagree were labelled"
 
 

@@ -41,7 +41,7 @@ class Pair:
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
+class ContestedItems:
     """The items on which the models do not all say the same.
 
     pools
@@ -62,7 +62,7 @@ class Contest:
     chance: FloatArray | None = None
 
     @classmethod
-    def of(cls, pools: Sequence[Pool]) -> Contest:
+    def of(cls, pools: Sequence[Pool]) -> ContestedItems:
         """Match the pools by id and find where their predictions differ."""
         if len(pools) < 2:
             raise PoolError("one pool", rule="a comparison needs the predictions of two models or more")
@@ -76,7 +76,7 @@ class Contest:
         )
         return cls(matched, _names(pools), items, pairs)
 
-    def reusing(self, labelled: IntArray, chance: FloatArray) -> Contest:
+    def reusing(self, labelled: IntArray, chance: FloatArray) -> ContestedItems:
         """With the labels of an earlier campaign on the same pool, which no model has seen.
 
         labelled
@@ -176,7 +176,7 @@ class Drawn:
 
 
 def draw(
-    contest: Contest,
+    contested: ContestedItems,
     losses: FloatArray | None,
     *,
     budget: int,
@@ -186,13 +186,13 @@ def draw(
 ) -> Drawn:
     """The items to label, as far as the labels allow; the parameters are those of ``waves``."""
     drawn = Drawn.nothing()
-    for drawn in waves(contest, losses, budget=budget, seed=seed, first=first, earlier=earlier):  # noqa: B007 -- the last one counts
+    for drawn in waves(contested, losses, budget=budget, seed=seed, first=first, earlier=earlier):  # noqa: B007 -- the last one counts
         pass
     return drawn
 
 
 def waves(
-    contest: Contest,
+    contested: ContestedItems,
     losses: FloatArray | None,
     *,
     budget: int,
@@ -211,16 +211,16 @@ def waves(
     earlier
         Budgets that were extended: what was drawn for them stays.
     """
-    known = np.full((len(contest.pools), len(contest.items)), np.nan) if losses is None else losses
-    planned = _planned(contest.open, [*earlier, budget], first)
+    known = np.full((len(contested.pools), len(contested.items)), np.nan) if losses is None else losses
+    planned = _planned(contested.open, [*earlier, budget], first)
     drawn = Drawn.nothing()
     for number, count in enumerate(planned):
         if np.isnan(known[:, drawn.items]).any():
             return
-        beliefs = contest.fit(contest.known(drawn.items), known)
-        before = _among(contest, contest.known(drawn.items))
+        beliefs = contested.fit(contested.known(drawn.items), known)
+        before = _among(contested, contested.known(drawn.items))
         wave = RULE.draw(
-            contest.prospect(beliefs),
+            contested.prospect(beliefs),
             before,
             count,
             choice=stream(seed, "compare", number),
@@ -246,7 +246,7 @@ def _planned(contested: int, budgets: Sequence[int], first: int | None) -> list[
     return found
 
 
-def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> FloatArray:
+def chances(contested: ContestedItems, drawn: Drawn, labels: int, *, lost: BoolArray) -> FloatArray:
     """One per contested item: the probability that it is among the first ``labels`` draws, and labelled.
 
     Or has a label of an earlier campaign. A first part of a wave, in its random order, is a smaller wave; so is what
@@ -258,25 +258,25 @@ def chances(contest: Contest, drawn: Drawn, labels: int, *, lost: BoolArray) -> 
     parts = np.split(drawn.items, np.cumsum(drawn.sizes, dtype=np.int64)[:-1])
     used = np.cumsum([0, *drawn.sizes], dtype=np.int64)
     waves = (
-        PastWave(RULE, contest.prospect(_split(contest, row)), count, here[~lost[here]], here[lost[here]])
+        PastWave(RULE, contested.prospect(_split(contested, row)), count, here[~lost[here]], here[lost[here]])
         for row, count, part, start in zip(drawn.beliefs, drawn.sizes, parts, used, strict=False)
         for here in [part[: max(labels - int(start), 0)]]
     )
-    now = any_wave(waves, _among(contest, contest.before))
-    return now if contest.chance is None else 1 - (1 - contest.chance) * (1 - now)
+    now = any_wave(waves, _among(contested, contested.before))
+    return now if contested.chance is None else 1 - (1 - contested.chance) * (1 - now)
 
 
-def _among(contest: Contest, items: IntArray) -> BoolArray:
+def _among(contested: ContestedItems, items: IntArray) -> BoolArray:
     """One per contested item: True where it is one of these."""
-    found = np.zeros(len(contest.items), dtype=bool)
+    found = np.zeros(len(contested.items), dtype=bool)
     found[items] = True
     return found
 
 
-def _split(contest: Contest, row: FloatArray) -> list[FloatArray]:
+def _split(contested: ContestedItems, row: FloatArray) -> list[FloatArray]:
     """The coefficients of each pair."""
     nothing = np.zeros(0, dtype=np.int64)
-    widths = [len(pair.duel.fit(nothing, np.zeros(0))) for pair in contest.pairs]
+    widths = [len(pair.duel.fit(nothing, np.zeros(0))) for pair in contested.pairs]
     return np.split(row, np.cumsum(widths)[:-1])
 
 

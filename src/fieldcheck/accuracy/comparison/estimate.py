@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fieldcheck.accuracy.comparison.difference import Difference
-from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, Pair, chances, gains_of
+from fieldcheck.accuracy.comparison.disagreements import ContestedItems, Drawn, Pair, chances, gains_of
 from fieldcheck.core.interval import Interval, Kind
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics.intervals import boundary, wilson
@@ -18,10 +18,8 @@ from fieldcheck.numerics.regression import disagreement
 LEAST = 2
 """Labels of a pair below which nothing is said about it."""
 
-
 SAME = 1e-12
 """A difference below this is rounding."""
-
 
 NO_GAIN = disagreement.MeanGain(0.0, 0.0, 0.0, 0.0)
 """Of models that never disagree."""
@@ -49,19 +47,21 @@ class Rule:
         return 1 - (1 - self.level) / pairs
 
 
-def judge(contest: Contest, drawn: Drawn, losses: FloatArray, *, labels: int, rule: Rule) -> tuple[Difference, ...]:
+def judge(
+    contested: ContestedItems, drawn: Drawn, losses: FloatArray, *, labels: int, rule: Rule
+) -> tuple[Difference, ...]:
     """One difference per pair, from the first ``labels`` draws.
 
     losses
         One row per model, one column per contested item; those of the first ``labels`` draws are known.
     """
     if not rule.certify:
-        found = look(contest, drawn, losses, labels=labels, rule=rule)
+        found = look(contested, drawn, losses, labels=labels, rule=rule)
         final = drawn.complete and labels == len(drawn.items)
         return found if final else tuple(one if one.exact else _open(one) for one in found)
     found = ()
-    for end in ends(contest, drawn, labels):
-        found = standing(found, look(contest, drawn, losses, labels=end, rule=rule))
+    for end in ends(contested, drawn, labels):
+        found = standing(found, look(contested, drawn, losses, labels=end, rule=rule))
     return found
 
 
@@ -77,23 +77,27 @@ def standing(before: Sequence[Difference], now: Sequence[Difference]) -> tuple[D
     return tuple(old if old.decided and not new.exact else new for old, new in zip(before, now, strict=True))
 
 
-def ends(contest: Contest, drawn: Drawn, labels: int) -> list[int]:
+def ends(contested: ContestedItems, drawn: Drawn, labels: int) -> list[int]:
     """Labels at the end of every complete wave; labels of an earlier campaign are looked at before the first."""
     return [end for end in np.cumsum([0, *drawn.sizes], dtype=np.int64).tolist() if end <= labels][
-        not len(contest.before) :
+        not len(contested.before) :
     ]
 
 
-def look(contest: Contest, drawn: Drawn, losses: FloatArray, *, labels: int, rule: Rule) -> tuple[Difference, ...]:
+def look(
+    contested: ContestedItems, drawn: Drawn, losses: FloatArray, *, labels: int, rule: Rule
+) -> tuple[Difference, ...]:
     """One difference per pair at this many labels, whatever was claimed before."""
-    chance = chances(contest, drawn, labels, lost=np.isinf(losses[0]))
-    known = contest.known(drawn.items[:labels])
-    looks = [contest.known(drawn.items[:end]) for end in ends(contest, drawn, labels)] if rule.certify else []
-    return tuple(_difference(contest, pair, (known, losses), chance, looks=looks, rule=rule) for pair in contest.pairs)
+    chance = chances(contested, drawn, labels, lost=np.isinf(losses[0]))
+    known = contested.known(drawn.items[:labels])
+    looks = [contested.known(drawn.items[:end]) for end in ends(contested, drawn, labels)] if rule.certify else []
+    return tuple(
+        _difference(contested, pair, (known, losses), chance, looks=looks, rule=rule) for pair in contested.pairs
+    )
 
 
 def _difference(
-    contest: Contest,
+    contested: ContestedItems,
     pair: Pair,
     labelled: tuple[IntArray, FloatArray],
     chance: FloatArray,
@@ -107,33 +111,33 @@ def _difference(
     at = np.ones(members) if exact else chance[pair.members]
     gain = NO_GAIN
     if members:
-        gain = disagreement.mean_gain(pair.duel, items, gains, chance=at, population=contest.population)
+        gain = disagreement.mean_gain(pair.duel, items, gains, chance=at, population=contested.population)
     seen = sorted({len(gains_of(pair, drawn, labelled[1])[0]) for drawn in looks} - {0})
-    z = _critical(len(items), tuple(seen), members, level=rule.share(len(contest.pairs)), rule=rule)
-    interval = _interval(contest, pair, gain, labels=len(items), z=z, rule=rule)
+    z = critical(len(items), tuple(seen), members, level=rule.share(len(contested.pairs)), rule=rule)
+    interval = _interval(contested, pair, gain, labels=len(items), z=z, rule=rule)
     against = -rule.margin if rule.margin is not None else 0.0
     decided = exact or (interval.trusted and (interval.low > against or interval.high < against))
     won = interval.low > 0 or interval.high < 0 or exact
     better = pair.first if gain.value > 0 else pair.second
     return Difference(
-        first=contest.names[pair.first],
-        second=contest.names[pair.second],
-        metric="accuracy" if contest.task == "classification" else "mse",
+        first=contested.names[pair.first],
+        second=contested.names[pair.second],
+        metric="accuracy" if contested.task == "classification" else "mse",
         value=gain.value,
         interval=interval,
-        future=_future(contest, gain, interval, z=z),
+        future=_future(contested, gain, interval, z=z),
         standard_error=math.sqrt(gain.variance),
         labels=len(items),
         disagreements=members,
-        population=contest.population,
-        winner=contest.names[better] if decided and won and abs(gain.value) > SAME else None,
+        population=contested.population,
+        winner=contested.names[better] if decided and won and abs(gain.value) > SAME else None,
         decided=decided,
         more=0 if decided else _more(gain, len(items), members, z=z, against=against),
         margin=rule.margin,
     )
 
 
-def _critical(labels: int, looks: tuple[int, ...], members: int, *, level: float, rule: Rule) -> float:
+def critical(labels: int, looks: tuple[int, ...], members: int, *, level: float, rule: Rule) -> float:
     """How many standard errors an interval reaches: Student's t, widened where it is looked at again and again."""
     if not rule.certify or not looks or labels >= members:
         return wilson.critical(labels, level)
@@ -142,20 +146,20 @@ def _critical(labels: int, looks: tuple[int, ...], members: int, *, level: float
 
 
 def _interval(
-    contest: Contest, pair: Pair, gain: disagreement.MeanGain, *, labels: int, z: float, rule: Rule
+    contested: ContestedItems, pair: Pair, gain: disagreement.MeanGain, *, labels: int, z: float, rule: Rule
 ) -> Interval:
     """Wilson's, for the share of disagreements won by the first model (neither: half); numbers: symmetric."""
-    share = len(pair.members) / contest.population
+    share = len(pair.members) / contested.population
     kind: Kind = "anytime" if rule.certify else "asymptotic"
     note = "holds after every wave" if rule.certify else "holds for this number of labels, looked at once"
-    if len(contest.pairs) > 1:
+    if len(contested.pairs) > 1:
         note += ", for all pairs together"
     if labels == len(pair.members):
         return Interval(gain.value, gain.value, rule.level, "exact", "every disagreement labelled", note="exact")
     if labels < LEAST:
-        reach = share if contest.task == "classification" else math.inf
+        reach = share if contested.task == "classification" else math.inf
         return Interval(-reach, reach, rule.level, "none", "", trusted=False, note="too few labels of this pair")
-    if contest.task == "regression":
+    if contested.task == "regression":
         reach = z * math.sqrt(gain.variance)
         return Interval(gain.value - reach, gain.value + reach, rule.level, kind, "Student's t", note=note)
     rate, variance = (1 + gain.value / share) / 2, gain.variance / share**2 / 4
@@ -163,12 +167,12 @@ def _interval(
     return Interval((2 * low - 1) * share, (2 * high - 1) * share, rule.level, kind, "Wilson", note=note)
 
 
-def _future(contest: Contest, gain: disagreement.MeanGain, here: Interval, *, z: float) -> Interval:
+def _future(contested: ContestedItems, gain: disagreement.MeanGain, here: Interval, *, z: float) -> Interval:
     """Wider than that of this pool at both ends: the pool itself is taken for a random sample."""
-    scatter = z**2 * gain.scatter / contest.population
+    scatter = z**2 * gain.scatter / contested.population
     low = gain.value - math.sqrt((gain.value - here.low) ** 2 + scatter)
     high = gain.value + math.sqrt((here.high - gain.value) ** 2 + scatter)
-    if contest.task == "classification":
+    if contested.task == "classification":
         low, high = max(low, -1.0), min(high, 1.0)
     note = "if they come from the same source as this pool"
     return Interval(low, high, here.level, "asymptotic", "as on this pool, and the pool as a random sample", note=note)

@@ -37,9 +37,7 @@ from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, kept_chance, r
 RULE = WaveRule(floor=0.2)
 """A fifth of the chances of a top-up is the same for all items."""
 
-
 TOP_UP = 0.25
-
 
 DESIGN = "waves"
 
@@ -104,7 +102,7 @@ class History:
             raise SampleError(
                 "no label was kept",
                 rule="a version is judged by labels that it was not trained on",
-                hint="fieldcheck start POOL --train-share 0.5, which keeps half of the labels",
+                hint="a campaign started with --train-share 0.5, which keeps half of the labels",
             )
         gone = np.union1d(self.gone, trained_on).astype(np.int64)
         left = np.setdiff1d(np.arange(len(self.chance)), gone, assume_unique=True).astype(np.int64)

@@ -14,11 +14,11 @@ from fieldcheck.accuracy.assessment.simulate import simulate_accuracy
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.comparison.comparison import FIRST, comparison, spend
 from fieldcheck.accuracy.comparison.difference import Comparison, Difference
-from fieldcheck.accuracy.comparison.disagreements import Contest, Drawn, draw, waves
+from fieldcheck.accuracy.comparison.disagreements import ContestedItems, Drawn, draw, waves
 from fieldcheck.accuracy.comparison.estimate import Rule, look, standing
 from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.accuracy.designs.base import Design
-from fieldcheck.core.errors import BudgetError, DesignError, PoolError
+from fieldcheck.core.errors import BudgetError, DesignError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled
@@ -115,35 +115,31 @@ def simulate_comparison(
         Look after every wave and stop when it is clear which one is better; the critical values make up for looking
         more than once, so that a wrong claim has a chance of at most ``1 - level``.
     """
-    contest = Contest.of([sources.load(pool) for pool in models])
-    for pool, name in zip(contest.pools, contest.names, strict=True):
+    contested = ContestedItems.of([sources.load(pool) for pool in models])
+    for pool in contested.pools:
         if not pool.truth_known:
-            raise PoolError(
-                f"the truth of '{name}' is not known",
-                rule="a comparison is simulated where the files hold the truth of every item",
-                hint="--truth COLUMN for the column of labels; or fieldcheck start A.csv --against B.csv",
-            )
-    losses = contest.true_losses()
-    most, rule = spend(contest, budget, certify=certify), Rule(level, certify)
-    drawn, found = _played(contest, losses, most, seed=seed, rule=rule)
+            raise pool.no_truth()
+    losses = contested.true_losses()
+    most, rule = spend(contested, budget, certify=certify), Rule(level, certify)
+    drawn, found = _played(contested, losses, most, seed=seed, rule=rule)
     found = tuple(
-        replace(one, truth=float((losses[pair.second] - losses[pair.first]).sum()) / contest.population)
-        for one, pair in zip(found, contest.pairs, strict=True)
+        replace(one, truth=float((losses[pair.second] - losses[pair.first]).sum()) / contested.population)
+        for one, pair in zip(found, contested.pairs, strict=True)
     )
-    return comparison(contest, found, len(drawn.items), budget=most, seed=seed, rule=rule)
+    return comparison(contested, found, len(drawn.items), budget=most, seed=seed, rule=rule)
 
 
 def _played(
-    contest: Contest, losses: FloatArray, budget: int, *, seed: int, rule: Rule
+    contested: ContestedItems, losses: FloatArray, budget: int, *, seed: int, rule: Rule
 ) -> tuple[Drawn, tuple[Difference, ...]]:
     """What is drawn and found when labels are looked up."""
     if not rule.certify:
-        drawn = draw(contest, losses, budget=budget, seed=seed)
-        return drawn, look(contest, drawn, losses, labels=len(drawn.items), rule=rule)
+        drawn = draw(contested, losses, budget=budget, seed=seed)
+        return drawn, look(contested, drawn, losses, labels=len(drawn.items), rule=rule)
     drawn = Drawn.nothing()
-    found = () if len(contest.items) else look(contest, drawn, losses, labels=0, rule=rule)
-    for drawn in waves(contest, losses, budget=budget, seed=seed, first=FIRST):
-        found = standing(found, look(contest, drawn, losses, labels=len(drawn.items), rule=rule))
+    found = () if len(contested.items) else look(contested, drawn, losses, labels=0, rule=rule)
+    for drawn in waves(contested, losses, budget=budget, seed=seed, first=FIRST):
+        found = standing(found, look(contested, drawn, losses, labels=len(drawn.items), rule=rule))
         if all(difference.decided for difference in found):
             break
     return drawn, found

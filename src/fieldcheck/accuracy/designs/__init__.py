@@ -17,11 +17,9 @@ from fieldcheck.core.registry import Registry
 
 __all__ = ["Ces", "Css", "DeepEst", "Gbs", "Rhc", "Srs", "Ssrs", "Sups", "TwoUps", "Waves", "reference", "registry"]
 
-
 registry: Registry[Design] = Registry(
     "design", "fieldcheck.designs", Waves, Srs, Css, Sups, Rhc, Ssrs, Gbs, TwoUps, Ces, DeepEst
 )
-
 
 reference: type[Design] = Srs
 """The technique that the others are measured against."""

@@ -27,7 +27,6 @@ class _Settings:
 
 _LARGE = _Settings(30, "cross-entropy")
 
-
 _SMALL = _Settings(5, "kl")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -16,20 +16,21 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
-from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.numerics.exact import scan
 from fieldcheck.numerics.intervals import protected
-from fieldcheck.numerics.regression import assisted, risk
+from fieldcheck.numerics.regression import assisted, believed, risk
+from fieldcheck.numerics.sampling import floor as floors
 from fieldcheck.numerics.sampling import schedule
-from fieldcheck.numerics.sampling.floor import estimating_floor, protecting_floor
 from fieldcheck.numerics.sampling.inclusion import Objective
-from fieldcheck.numerics.sampling.wave import Prospect, WaveRule
+from fieldcheck.numerics.sampling.wave import Prospect, WaveRule, drawn_apart
 
 
 @dataclass(frozen=True)
 class Waves:
     """Label in waves; after each, learn which items are likely to fail, and look where the next labels tell most.
 
-    A risk model starts from the model's own confidence and is refitted to all labels before each wave. Items are
+    A risk model starts from the model's own confidence and is refitted to all labels before each wave. WaveItems are
     drawn with unequal chances that never fall under a floor, spread along the risk, and the estimate shifts the
     model's prediction for the whole pool until it agrees with the labels: a wrong risk model costs precision, not
     honesty. Of its two intervals one is protected against confident items that fail, the other one is narrower. With
@@ -89,24 +90,33 @@ class Waves:
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
         model = risk.model_of(frame)
-        planned = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
-        asked = (self, budget, seed)
+        planned = self._planned(budget)
         # What was drawn last is gone on from: at a million items, drawing all waves anew takes seconds for the tenth.
         last: dict[str, tuple[object, _SoFar]] = frame.memo("waves drawn last", dict)
-        before, so_far = last.get("", (None, None))
-        if before != asked or so_far is None or not so_far.still(losses):
-            so_far = _SoFar.nothing(frame.size)
-        for number, (count, known_budget) in list(enumerate(planned))[len(so_far.waves) :]:
+        before, so_far = last.get("", (None, _SoFar()))
+        done = len(so_far.waves)
+        if before != self._asked(planned[:done], seed) or not so_far.still(losses):
+            so_far, done = _SoFar(), 0
+        for number, (count, total) in list(enumerate(planned))[done:]:
             known = _known(so_far.items, losses)
             if known is None:
                 break
-            total = known_budget if self.first is None else 2 * (len(so_far.items) + count)
-            so_far = self._next(so_far, model, known, count, total, frame.task, (seed, number))
-        last[""] = (asked, so_far)
-        sample = self._sample(
-            frame, so_far.waves, so_far.beliefs, so_far.floors, complete=len(so_far.waves) == len(planned)
-        )
+            so_far = self._next(so_far, model, known, count, total, (seed, number))
+        last[""] = (self._asked(planned[: len(so_far.waves)], seed), so_far)
+        sample = self._sample(frame, so_far.waves, so_far.past, complete=len(so_far.waves) == len(planned))
         return replace(sample, train=np.concatenate(so_far.train)) if self.train else sample
+
+    def _planned(self, budget: int) -> list[tuple[int, int]]:
+        """Of each wave: its size, and the labels that it is laid out for."""
+        staged = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)
+        if self.first is None:
+            return staged
+        sizes = [size for size, _ in staged]
+        return [(size, 2 * end) for size, end in zip(sizes, np.cumsum(sizes).tolist(), strict=True)]
+
+    def _asked(self, planned: Sequence[tuple[int, int]], seed: int) -> object:
+        """All that these waves depend on beside the labels."""
+        return replace(self, earlier=()), tuple(planned), seed
 
     def _next(
         self,
@@ -115,39 +125,38 @@ class Waves:
         known: FloatArray,
         count: int,
         total: int,
-        task: Task,
         name: tuple[int, int],
     ) -> _SoFar:
         """One more wave of ``count``; ``total`` is what the labels are laid out for, ``name`` its randomness."""
-        items, drawn, missed, usable = so_far.items, so_far.drawn, so_far.missed, np.isfinite(known)
+        items, usable = so_far.items, np.isfinite(known)
         belief = model.fit(items[usable], known[usable])
-        prospect = model.prospect(belief)
-        left = total - len(items)
-        floor = self.floor_of(prospect.expected, task, missed=missed, drawn=drawn, left=left, budget=total)
-        rule, (seed, number) = self.rule(floor), name
+        before = believed.Believed(
+            model.population, believed.BeforeWave(model.rule, belief, np.sort(items), so_far.past)
+        )
+        look = scan(before, believed.first_look, self.objective)
+        floor = self._floor(before, look, left=total - len(items), budget=total)
+        chances = self.rule(floor).settled(before, count, look.sums)
+        seed, number = name
         streams = {"choice": stream(seed, "waves", number), "order": stream(seed, "waves", "order", number)}
-        wave, train = rule.draw_apart(prospect, drawn, count, train=self.train, **streams)
-        missed = missed * (1 - rule.inclusion(prospect, drawn, count))
-        return so_far.and_then(wave, train, belief, floor, known, missed)
+        wave, train = drawn_apart(before, chances, count, train=self.train, along=look.along, **streams)
+        return so_far.and_then(wave, train, believed.SettledWave(belief, chances), known)
 
-    def floor_for(self, expected: FloatArray, task: Task) -> float:
-        """The floor before any label."""
+    def floor_for(self, rate: float, task: str) -> float:
+        """The floor before any label; ``rate`` is the mean expected loss."""
         if self.floor is not None or task == "regression":
             return 0.1 if self.floor is None else self.floor
         if self.objective == "protected":
             return self.careful_floor
-        return estimating_floor(expected) if self.objective == "estimate" else 0.25
+        return floors.estimating_floor(rate) if self.objective == "estimate" else 0.25
 
-    def floor_of(
-        self, expected: FloatArray, task: Task, *, missed: FloatArray, drawn: BoolArray, left: int, budget: int
-    ) -> float:
+    def _floor(self, before: believed.Believed, look: believed.First, *, left: int, budget: int) -> float:
         """The floor of a wave; ``protecting_floor`` has the words."""
-        if self._seeks_floor(task):
-            count = min(left, int(np.count_nonzero(~drawn)))
-            return protecting_floor(expected, missed, drawn, count=count, budget=budget)
-        return self.floor_for(expected, task)
+        task, rate = before.population.task, float(look.total) / before.size
+        if not self._seeks_floor(task):
+            return self.floor_for(rate, task)
+        return floors.narrowest(before, look.sums, rate, before.size, count=min(left, look.sums.count), budget=budget)
 
-    def _seeks_floor(self, task: Task) -> bool:
+    def _seeks_floor(self, task: str) -> bool:
         return self.objective == "protected" and self.floor is None and task == "classification"
 
     def rule(self, floor: float) -> WaveRule:
@@ -178,10 +187,10 @@ class Waves:
         """One wave with all labels: later waves know the risk about as well as the scenario does."""
         expected, none = scenario.expected, np.zeros(frame.size, dtype=bool)
         count, size = labels * scenario.share, scenario.population
-        floor = self.floor_for(expected, scenario.task)
+        floor = self.floor_for(float(expected.mean()), scenario.task)
         if self._seeks_floor(scenario.task):
             missed = np.ones(frame.size)
-            floor = protecting_floor(expected, missed, none, count=count, budget=labels, population=size)
+            floor = floors.protecting_floor(expected, missed, none, count=count, budget=labels, population=size)
         chance = self.rule(floor).inclusion(Prospect(expected, scenario.spread, expected), none, count)
         variance = float((scenario.spread * (1 / chance - 1)).mean()) / size
         if variance <= 0:
@@ -193,15 +202,9 @@ class Waves:
         return (high - low) / 2
 
     def _sample(
-        self,
-        frame: Frame,
-        waves: Sequence[IntArray],
-        beliefs: Sequence[risk.Belief],
-        floors: Sequence[float],
-        *,
-        complete: bool,
+        self, frame: Frame, waves: Sequence[IntArray], past: Sequence[believed.SettledWave], *, complete: bool
     ) -> Sample:
-        sizes = [len(wave) for wave in waves]
+        sizes, chances = [len(wave) for wave in waves], [one.chances for one in past]
         return Sample(
             frame.size,
             np.concatenate(waves),
@@ -209,8 +212,9 @@ class Waves:
             WaveDraws(
                 wave=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
                 sizes=tuple(sizes),
-                beliefs=tuple(belief.as_row() for belief in beliefs),
-                floors=tuple(floors),
+                beliefs=tuple(one.belief.as_row() for one in past),
+                floors=tuple(one.floor for one in chances),
+                scales=tuple(np.array([one.level, one.factor, one.cut]) for one in chances),
                 objective=self.objective,
                 certain=self.certain,
             ),
@@ -242,25 +246,18 @@ def _evidence(scenario: Scenario, chance: FloatArray, variance: float, labels: i
 class _SoFar:
     """Waves that were drawn, and what the next one goes by.
 
-    known
-        The losses that they were drawn with: of all waves but the last.
-    drawn, missed
-        One per item: whether a wave drew it, and the chance that none did.
     train
         One per draw of each wave: whether it is to train with.
+    past
+        By what they were drawn.
+    known
+        The losses that they were drawn with: of all waves but the last.
     """
 
-    waves: tuple[IntArray, ...]
-    train: tuple[BoolArray, ...]
-    beliefs: tuple[risk.Belief, ...]
-    floors: tuple[float, ...]
-    known: FloatArray
-    drawn: BoolArray
-    missed: FloatArray
-
-    @classmethod
-    def nothing(cls, size: int) -> _SoFar:
-        return cls((), (), (), (), np.zeros(0), np.zeros(size, dtype=bool), np.ones(size))
+    waves: tuple[IntArray, ...] = ()
+    train: tuple[BoolArray, ...] = ()
+    past: tuple[believed.SettledWave, ...] = ()
+    known: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def items(self) -> IntArray:
@@ -271,13 +268,8 @@ class _SoFar:
         known = _known(self.items[: len(self.known)], losses)
         return known is not None and np.array_equal(known, self.known)
 
-    def and_then(
-        self, wave: IntArray, train: BoolArray, belief: risk.Belief, floor: float, known: FloatArray, missed: FloatArray
-    ) -> _SoFar:
-        drawn = self.drawn.copy()
-        drawn[wave] = True
-        waves, beliefs, floors = (*self.waves, wave), (*self.beliefs, belief), (*self.floors, floor)
-        return _SoFar(waves, (*self.train, train), beliefs, floors, known, drawn, missed)
+    def and_then(self, wave: IntArray, train: BoolArray, settled: believed.SettledWave, known: FloatArray) -> _SoFar:
+        return _SoFar((*self.waves, wave), (*self.train, train), (*self.past, settled), known)
 
 
 def _known(items: IntArray, losses: FloatArray | None) -> FloatArray | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -27,8 +28,8 @@ class MeanLoss:
     audit
         A second estimate of the same, exactly unbiased if the number of labels was fixed beforehand and none was
         skipped; nan if there is none.
-    items
-        What the labels say about every item, if the estimator knows it.
+    make_items
+        Makes ``items``.
     """
 
     value: float
@@ -36,7 +37,12 @@ class MeanLoss:
     interval: Interval
     beside: Interval | None = None
     audit: float = math.nan
-    items: ItemFit | None = field(default=None, compare=False, repr=False)
+    make_items: Callable[[], ItemFit] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def items(self) -> ItemFit | None:
+        """What the labels say about every item, if the estimator knows it; made when it is asked for."""
+        return None if self.make_items is None else self.make_items()
 
     @property
     def protected(self) -> Interval | None:

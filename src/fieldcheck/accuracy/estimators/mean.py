@@ -31,7 +31,7 @@ class Mean:
         found = mean_loss(labelled, level=level, population=population)
         spread, share = float(labelled.losses.var()), len(labelled.sample) / population
         expected, variance, chance = (np.broadcast_to(one, population) for one in (found.value, spread, share))
-        return replace(found, items=ItemFit(expected, variance, chance))
+        return replace(found, make_items=lambda: ItemFit(expected, variance, chance))
 
 
 def mean_loss(labelled: Labelled, *, level: float, population: int | None) -> MeanLoss:

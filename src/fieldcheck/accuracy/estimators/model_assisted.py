@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.core import words
 from fieldcheck.core.draws import Draws, PooledDraws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Basis, Interval
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.sample import ItemFit, Labelled, Sample
-from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.core.sample import ItemFit, Labelled
+from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.intervals import protected
-from fieldcheck.numerics.regression import assisted, risk
-from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, replay
+from fieldcheck.numerics.regression import assisted, believed, risk
+from fieldcheck.numerics.sampling.inclusion import Inclusion
 
 PROTECTED, TRUSTING = "protected", "if the risk model is right"
 """Names of the two intervals."""
+
+
+FEW = 10
+"""Where items look safest, labels must be worth so many of a random sample before they protect from anything."""
 
 
 class ModelAssisted:
@@ -50,7 +55,7 @@ class ModelAssisted:
             interval=both[0],
             beside=both[1],
             audit=fit.audit,
-            items=ItemFit(fit.expected, fit.spread(), fit.chance, fit.optimism()),
+            make_items=lambda: ItemFit(fit.expected, fit.spread(), fit.chance, fit.optimism()),
         )
 
 
@@ -60,29 +65,30 @@ class Fit:
 
     found
         The estimate and what it rests on.
-    chance
-        One per item: probability that any wave drew it (and that it was labelled).
+    chances
+        Probability of every item that any wave drew it (and that it was labelled).
     """
 
     labelled: Labelled
     model: risk.RiskModel
     found: assisted.Assisted
-    chance: FloatArray
+    chances: assisted.ItemChances
     audit: float = math.nan
 
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
-        frame = _frame(labelled)
+        frame, items, losses = _frame(labelled), labelled.sample.items, labelled.losses
         model = risk.model_of(frame)
-        items, losses = labelled.sample.items, labelled.losses
         if isinstance(labelled.sample.draws, PooledDraws):
-            chance, audit = labelled.sample.draws.chance, math.nan
-        else:
-            chance, audit = _waves(labelled, model)
-        found = assisted.assisted(model, items, losses, chance=chance)
-        if len(items) == frame.size and not math.isnan(audit):
-            audit = found.value  # all are known: both are the truth
-        return cls(labelled, model, found, chance, audit)
+            chance = labelled.sample.draws.chance
+            known = assisted.GivenChances(chance)
+            return cls(labelled, model, assisted.assisted(model, items, losses, chances=known, at=chance[items]), known)
+        past = _Past.of(labelled, model)
+        at = past.chances.chance(model.rule, frame.take(items))
+        found = assisted.assisted(model, items, losses, chances=past.chances, at=at)
+        audit = past.audit(labelled, model, found.audit)
+        # Where all are known, both are the truth.
+        return cls(labelled, model, found, past.chances, found.value if len(items) == frame.size else audit)
 
     @property
     def value(self) -> float:
@@ -93,12 +99,21 @@ class Fit:
         """
         if self.model.family == "bernoulli" or math.isnan(self.audit):
             return self.found.value
-        return max(self.audit, float(self.labelled.losses.sum()) / len(self.chance))
+        return max(self.audit, float(self.labelled.losses.sum()) / self.population)
 
     @property
+    def population(self) -> int:
+        return self.labelled.sample.population
+
+    @cached_property
     def expected(self) -> FloatArray:
         """One per item: predicted loss after all labels."""
-        return self.found.expected
+        return self.model.expected(self.found.belief)
+
+    @cached_property
+    def chance(self) -> FloatArray:
+        """One per item: probability that any wave drew it (and that it was labelled)."""
+        return np.concatenate(list(self.model.population.map(_chance, (self.chances, self.model.rule))))
 
     @property
     def seen(self) -> float:
@@ -123,29 +138,26 @@ class Fit:
             self.value,
             self.seen,
             self.foreseen,
-            least=assisted.sparsest_rates(self.chance),
+            least=self.found.least,
             typical=self.found.rate,
             unseen=self.found.unseen,
+            useless=self.found.useless,
             failures=float(self.labelled.losses.sum()),
             labels=self.labels,
-            population=len(self.chance),
+            population=self.population,
         )
 
     def spread(self) -> FloatArray:
         """One per item: the variance of its loss, as the model foresees it."""
         spread = self.model.spread(self.expected)
-        total = float((spread * (1 / self.chance - 1)).sum())
-        if self.model.family == "bernoulli" or total <= 0:
+        if self.model.family == "bernoulli" or self.found.foreseen_plain <= 0:
             return spread
         # Losses without a limit have a dispersion that the fit took from the labels: it is in what it foresees.
-        return spread * (self.foreseen * len(spread) ** 2 / total)
+        return spread * (self.foreseen / self.found.foreseen_plain)
 
     def optimism(self) -> float:
         """By how much the prediction fits the labels that it was made from better than others."""
-        items, losses = self.labelled.sample.items, self.labelled.losses
-        at = self.chance[items]
-        fitted = float(((1 - at) / at**2 * (losses - self.expected[items]) ** 2).sum()) / len(self.expected) ** 2
-        return max(1.0, self.seen / fitted) if fitted > 0 else 1.0
+        return max(1.0, self.seen / self.found.fitted) if self.found.fitted > 0 else 1.0
 
     def trusting(self, level: float) -> Interval:
         """The narrower interval."""
@@ -157,10 +169,18 @@ class Fit:
         """The interval that is made to hold where confident items fail, too."""
         note = "also held in tests where items that look safe fail"
         bounds = protected.protected_loss if self.labelled.task == "regression" else protected.protected
-        return self._interval(bounds(self.evidence, level=level), level, PROTECTED, note=note, basis="protected")
+        found = self._interval(bounds(self.evidence, level=level), level, PROTECTED, note=note, basis="protected")
+        draws, worth = self.labelled.sample.draws, self.found.lowest * self.population
+        exposing = isinstance(draws, WaveDraws) and draws.objective == "expose" and self.model.family == "bernoulli"
+        if not exposing or min(worth, self.labels) >= FEW or self.labels == self.population:
+            return found
+        why = (
+            f"where items look safest, these labels are worth {words.counted(round(worth), 'label')} of a random sample"
+        )
+        return replace(found, trusted=False, note=f"{why}; objective=protected is made for it")
 
     def _interval(self, bounds: tuple[float, float], level: float, method: str, *, note: str, basis: Basis) -> Interval:
-        if self.labels == len(self.chance):
+        if self.labels == self.population:
             return Interval(self.value, self.value, level, "exact", "every item is labelled", basis=basis)
         return Interval(*bounds, level, "asymptotic", method, note=note, basis=basis)
 
@@ -175,107 +195,52 @@ def _frame(labelled: Labelled) -> Frame:
     return labelled.sample.frame
 
 
-@dataclass(frozen=True, eq=False)
-class Wave:
-    """One wave, looked back at.
+def _chance(part: Frame, given: tuple[assisted.ItemChances, risk.RiskRule]) -> FloatArray:
+    chances, rule = given
+    return chances.look(rule, part)[0]
 
-    items, losses
-        What was labelled of it.
-    drawn
-        One per item: True where an earlier wave drew it.
+
+@dataclass(frozen=True, eq=False)
+class _Past:
+    """The waves of a sample, looked back at.
+
     known
-        Sum of the losses that were known before it.
-    expected
-        One per item: predicted loss before it.
-    inclusion
-        One per item: chance that this wave drew it (and that it was labelled).
+        By wave, what the audit form needs of it that was worked out before: the same for every label that comes after.
     """
 
-    items: IntArray
-    losses: FloatArray
-    drawn: BoolArray
-    known: float
-    expected: FloatArray
-    inclusion: FloatArray
+    chances: assisted.AnyWave
+    known: dict[bytes, float]
+    keys: tuple[bytes, ...]
 
-    def total(self) -> float:
-        """The sum of all losses: those known before, and the prediction of the others, put right by this wave."""
-        correction = (self.losses - self.expected[self.items]) / self.inclusion[self.items]
-        return self.known + float(self.expected[~self.drawn].sum()) + float(correction.sum())
+    @classmethod
+    def of(cls, labelled: Labelled, model: risk.RiskModel) -> _Past:
+        sample, draws = labelled.sample, labelled.sample.drawn_as(WaveDraws)
+        waves, drawn, keys = [], [], []
+        for number in range(int(draws.wave.max()) + 1):
+            level, factor, cut = draws.scales[number].tolist()
+            chances = Inclusion(draws.objective, draws.floors[number], level, factor, cut)
+            share = np.count_nonzero(draws.wave == number) / draws.sizes[number]
+            waves.append(believed.SettledWave(model.belief(draws.beliefs[number]), chances, share))
+            lost = draws.lost[draws.lost_wave < number]
+            drawn.append(np.sort(np.concatenate([sample.items[draws.wave < number], lost])))
+            keys.append(draws.beliefs[number].tobytes() + drawn[-1].tobytes())
+        # An estimate after each label looks back at the last wave only: each look predicts the whole pool.
+        known: dict[bytes, float] = _frame(labelled).memo("waves looked back at", dict)
+        missing = tuple(number for number, key in enumerate(keys) if key not in known)
+        return cls(assisted.AnyWave(tuple(waves), tuple(drawn), missing), known, tuple(keys))
 
-
-@dataclass(frozen=True, eq=False)
-class _Before:
-    """The waves before one, looked back at: the same for every label that comes after them.
-
-    waves, digest
-        How many they are, and a fingerprint of what they were and found.
-    missed, drawn
-        One per item: the chance that none of them drew it, and whether one did.
-    known, total
-        Sum of their losses, and of what each says that the sum of all losses is, by its labels.
-    """
-
-    waves: int
-    digest: bytes
-    missed: FloatArray
-    drawn: BoolArray
-    known: float = 0.0
-    total: float = 0.0
-
-    def and_then(self, wave: Wave, lost: IntArray, digest: bytes) -> _Before:
-        drawn = self.drawn.copy()
-        drawn[wave.items] = drawn[lost] = True
-        known, total = self.known + float(wave.losses.sum()), self.total + len(wave.items) * wave.total()
-        return _Before(self.waves + 1, digest, self.missed * (1 - wave.inclusion), drawn, known, total)
-
-
-def _waves(labelled: Labelled, model: risk.RiskModel) -> tuple[FloatArray, float]:
-    """The chance that any wave drew each item, and the audit estimate."""
-    sample, draws = labelled.sample, labelled.sample.drawn_as(WaveDraws)
-    # An estimate after each label looks back at the last wave only: each look predicts the whole pool.
-    last: dict[str, _Before] = _frame(labelled).memo("waves looked back at last", dict)
-    before = last.get("")
-    if before is None or before.digest != _digest(labelled, draws, before.waves):
-        before = _Before(0, b"", np.ones(sample.population), np.zeros(sample.population, bool))
-    end = int(draws.wave.max()) + 1
-    while before.waves < end:
-        number = before.waves
-        wave = _wave(labelled, _past(sample, draws, model, number), before)
-        lost = draws.lost[draws.lost_wave == number]
-        before = before.and_then(wave, lost, _digest(labelled, draws, number + 1))
-        if before.waves < end:
-            last[""] = before
-    return 1 - before.missed, before.total / len(sample) / sample.population
-
-
-def _digest(labelled: Labelled, draws: WaveDraws, waves: int) -> bytes:
-    """Of all that the first waves depend on."""
-    inside = draws.wave < waves
-    lost = draws.lost_wave < waves
-    arrays = (labelled.sample.items[inside], labelled.losses[inside], draws.lost[lost], *draws.beliefs[:waves])
-    plain = (waves, draws.sizes[:waves], draws.floors[:waves], draws.objective, draws.certain, labelled.task)
-    found = hashlib.sha256(repr(plain).encode())
-    for array in arrays:
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.digest() if waves else b""
-
-
-def _wave(labelled: Labelled, wave: PastWave, before: _Before) -> Wave:
-    """A wave again, from the coefficients that it was drawn with."""
-    at = labelled.sample.drawn_as(WaveDraws).wave
-    ((_, inclusion, _),) = replay([wave], before.drawn)
-    # Errors have any unit, and before the first label nothing is known about it: then nothing is predicted.
-    blind = labelled.task == "regression" and not np.any(at < before.waves)
-    expected, losses = wave.prospect.expected * (not blind), labelled.losses[at == before.waves]
-    return Wave(wave.labelled, losses, before.drawn, before.known, expected, inclusion)
-
-
-def _past(sample: Sample, draws: WaveDraws, model: risk.RiskModel, number: int) -> PastWave:
-    return PastWave(
-        WaveRule(draws.objective, draws.floors[number], draws.certain),
-        model.prospect(model.belief(draws.beliefs[number])),
-        draws.sizes[number],
-        sample.items[draws.wave == number],
-        draws.lost[draws.lost_wave == number],
-    )
+    def audit(self, labelled: Labelled, model: risk.RiskModel, sums: tuple[float, ...]) -> float:
+        """The audit estimate: by each wave the sum of all losses, those known before and the prediction of the others,
+        put right by its labels; weighted by how many these are."""
+        self.known.update(zip((self.keys[number] for number in self.chances.audited), sums, strict=True))
+        at, items, losses = labelled.sample.drawn_as(WaveDraws).wave, labelled.sample.items, labelled.losses
+        frame, total = _frame(labelled), 0.0
+        for number, wave in enumerate(self.chances.waves):
+            now, before = at == number, losses[at < number]
+            expected = model.expected(wave.belief, items[now])
+            # Errors have any unit, and before the first label nothing is known about it: then nothing is predicted.
+            used = labelled.task == "classification" or bool(len(before))
+            correction = (losses[now] - expected * used) / wave.inclusion(model.rule, expected)
+            rest = self.known[self.keys[number]] * used
+            total += int(now.sum()) * (float(before.sum()) + rest + float(correction.sum()))
+        return total / len(items) / frame.size

@@ -12,14 +12,11 @@ from fieldcheck.campaign.items import Content
 
 LABEL = "label"
 
-
 OURS = frozenset({"id", "fieldcheck_id", "prediction", LABEL, "reason", "remark", "annotator", "by"})
 """Columns that mean something when a file is read again."""
 
-
 LONGEST = 1 << 24
 """Characters of one line, cell or task; more are not read."""
-
 
 LONGEST_NAME, LONGEST_REASON = 1_000, 5_000
 """Characters of an id, a label or somebody's name; of a reason."""

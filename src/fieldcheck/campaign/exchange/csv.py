@@ -18,9 +18,7 @@ from fieldcheck.files.text import long_cells
 
 IDS = (label_studio.OUR_ID, "id")
 
-
 ANNOTATORS = ("annotator", "by")
-
 
 REASONS = ("reason", "remark")
 """Names of columns, the best first."""

@@ -11,7 +11,7 @@ from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.base import ToLabel
 from fieldcheck.campaign.exchange.formats import interface, registry
 from fieldcheck.campaign.items import Content
-from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.files import whole
 from fieldcheck.sources.inputs import images as encoded
 
 LOCAL_FILES = "/data/local-files/?d="
@@ -38,7 +38,7 @@ def shown(campaign: Campaign, items: Sequence[str], *, predictions: bool = False
 
 def _shown(campaign: Campaign, item: str, *, predictions: bool) -> ToLabel:
     content = content_at(campaign, item)
-    said = campaign.view.prediction_of(_position(campaign, item)) if predictions else None
+    said = campaign.pool.prediction_at(_position(campaign, item)) if predictions else None
     return ToLabel(item, content, relative(campaign, content), said)
 
 
@@ -84,19 +84,9 @@ def copy_pictures(campaign: Campaign, items: Iterable[str], folder: Path) -> int
         content = content_at(campaign, name)
         if content.kind == "image":
             suffix = ".png" if content.path is None else content.path.suffix.lower()
-            write_content(folder / file_name(name, suffix), content)
+            whole.write_bytes(folder / file_name(name, suffix), content.read())
             copied += 1
     return copied
-
-
-def write_content(path: Path, content: Content) -> None:
-    """A picture as a file."""
-    try:
-        path.write_bytes(content.read())
-    except OSError as error:
-        raise FieldcheckError(
-            f"{path}: cannot be written ({error.strerror})", rule="a folder that may be written to, with room"
-        ) from None
 
 
 def file_name(item: str, suffix: str) -> str:

@@ -11,7 +11,6 @@ from fieldcheck.core.registry import Registry
 
 __all__ = ["as_csv", "format_for", "interface", "recognised", "registry"]
 
-
 registry: Registry[LabelFormat] = Registry(
     "format of labels", "fieldcheck.exchange", LabelStudioLabels, JsonlLabels, CsvLabels, error=LabelError, hint="csv"
 )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.base import Fault, LabelLine, harmless
+from fieldcheck.campaign.item_state import Annotation, ItemState
 from fieldcheck.campaign.people import spelt
-from fieldcheck.campaign.state import Annotation, ItemState
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError
 from fieldcheck.core.label import Missing, checked_name
 
@@ -124,7 +124,7 @@ class _Sorting:
                 f"it names '{named}', and --by names '{self.by}'", hint="leave out --by, or correct the line"
             )
         if self.campaign.settings.labels_per_item > 1 and not (named or self.by):
-            raise LabelError("nobody's name is on it", hint="--by NAME, or a column 'annotator'")
+            raise LabelError("it has no name on it", hint="--by NAME, or a column 'annotator'")
         self.names.setdefault(named)
         return named or self.by
 

@@ -20,19 +20,14 @@ from fieldcheck.core.errors import LabelError
 CONTROL = "label"
 """Name of the control that holds the answer."""
 
-
 OUR_ID = "fieldcheck_id"
 """Our id once more: the flat exports of Label Studio overwrite ``id`` by their own."""
 
-
 CHUNK = 1 << 16
-
 
 DELIMITERS = frozenset(",] \t\r\n")
 
-
 SKIPPED = "skipped in Label Studio"
-
 
 Shown = Literal["image", "text", "row"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fieldcheck.accuracy.assessment.slices import item_fit
+from fieldcheck.accuracy.assessment import slices
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange.export import blank, shown
 from fieldcheck.campaign.exchange.formats import as_csv
@@ -16,7 +16,6 @@ from fieldcheck.core.errors import FieldcheckError
 
 FIELDS = ("annotator", "created_at", "lead_time", "sample_weight")
 """What every file of labels says about each: who, when (UTC), after how many seconds, for how many items it stands."""
-
 
 KINDS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
@@ -60,7 +59,7 @@ def records(campaign: Campaign, only: Sequence[str] | None = None) -> list[Label
     found = []
     for item, one in zip(chosen, shown(campaign, [item.id for item in chosen]), strict=True):
         first = next((said for said in item.labels if said.label == item.label), item.labels[0])
-        said = campaign.view.prediction_of(item.position)
+        said = campaign.pool.prediction_at(item.position)
         told = (first.by, first.at, times.get(first.number), weights.get(item.position))
         found.append(LabelRecord(item.id, str(item.label), said, one.cells(), *told))
     return found
@@ -70,7 +69,7 @@ def _weights(campaign: Campaign) -> dict[int, float]:
     """By position in the pool; none where the design does not say with which chance an item is drawn."""
     try:
         labelled, _ = campaign.view.labelled()
-        chance = item_fit(labelled).chance
+        chance = slices.item_fit(labelled).chance
     except FieldcheckError:
         return {}
     return {int(at): float(1 / chance[at]) for at in labelled.sample.items}

@@ -19,9 +19,7 @@ from fieldcheck.files.whole import write_text
 
 ENDING = ".campaign.db"
 
-
 DATABASE = b"SQLite format 3\0"
-
 
 DATABASES = frozenset({".db", ".sqlite", ".sqlite3"})
 """Suffixes that no sheet has: what is missing or damaged there is a campaign."""

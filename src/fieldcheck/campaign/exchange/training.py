@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.export import blank, content_at, file_name, shown, write_content
+from fieldcheck.campaign.exchange.export import blank, content_at, file_name, shown
 from fieldcheck.campaign.exchange.formats import as_csv
 from fieldcheck.campaign.items import Content
 from fieldcheck.core.errors import FieldcheckError
@@ -73,7 +73,7 @@ class TrainingSet(Sequence[TrainingItem]):
                 TrainingItem(
                     item.id,
                     str(item.label),
-                    campaign.view.prediction_of(item.position),
+                    campaign.pool.prediction_at(item.position),
                     item.id in failed,
                     one.cells(),
                     content_at(campaign, item.id),
@@ -113,5 +113,5 @@ class TrainingSet(Sequence[TrainingItem]):
             suffix = ".png" if one.content.path is None else one.content.path.suffix.lower()
             place = folder / "images" / file_name(one.label, "")
             place.mkdir(parents=True, exist_ok=True)
-            write_content(place / file_name(one.id, suffix), one.content)
+            whole.write_bytes(place / file_name(one.id, suffix), one.content.read())
         return len(pictures)

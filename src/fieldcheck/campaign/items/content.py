@@ -23,26 +23,21 @@ from fieldcheck.sources.roles import RECOGNISED
 
 FILE_COLUMNS = ("image", "image_path", "img", "path", "filepath", "file", "file_name", "filename")
 
-
 TEXT_COLUMNS = (
     *("text", "sentence", "review", "document", "content", "comment", "message", "body"),
     *("question", "tweet", "post", "abstract", "utterance"),
 )
 
-
 SUSPICIONS = frozenset({*auxiliary.registry, auxiliary.Combined.name, auxiliary.Combined.published})
-
 
 HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
 """Columns, in small letters, that would give away the model's answer, its doubts, or the truth of some items."""
-
 
 MADE_BY_MODELS = re.compile(
     r"p_.+|(y_?)?(prob|proba|probs|probability|probabilities|pred|preds|pred_probs?|predicted|prediction|hat|scores?|"
     r"logits?|softmax|conf|confidence)([ _.:-].*)?"
 )
 """Likewise, whatever a model's outputs are usually called: ``p_cat``, ``score``, ``logit_3``, ``Predicted Label``."""
-
 
 LONGEST_TEXT = 200_000
 """Bytes of a text file that are read."""

@@ -14,7 +14,6 @@ from fieldcheck.core.pool.pool import Pool
 LOOKED_AT = 256
 """Items from which it is told whether two columns of words say the same."""
 
-
 COPIED = 0.999
 """Share of the values that a column has in common with what a model made, from which on it is a copy of it."""
 

@@ -19,10 +19,8 @@ from fieldcheck.sources.inputs import images as encoded
 
 ARRAY_FILES = (".npy", ".npz")
 
-
 CHANNELS = (1, 3, 4)
 """Of a picture: grey, colour, colour with transparency."""
-
 
 LOOKED_AT = 256
 """Images from which the largest value is taken."""

@@ -50,7 +50,7 @@ def question_of(
     if settings.question == ReuseQuestion.name:
         (other,) = settings.others
         return ReuseQuestion.of(earlier(_found(other, file), number=other.number).labels, pool, settings, other)
-    return AccuracyQuestion.of(settings, pool)
+    return AccuracyQuestion(pool, settings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy import estimators
-from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment import sampling, stopping
 from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison import reuse
+from fieldcheck.accuracy.designs import base as designs
 from fieldcheck.accuracy.designs.base import Design, KnownChances
 from fieldcheck.campaign.questions.base import LabelEvidence, PastLabels
 from fieldcheck.campaign.settings import Settings
@@ -22,11 +23,12 @@ from fieldcheck.core.errors import DesignError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.requirement import Decided
+from fieldcheck.core.requirement import Decided, Look
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics import betting
+from fieldcheck.numerics.sampling import schedule
 from fieldcheck.numerics.sampling.draws import uniforms
 
 
@@ -39,19 +41,28 @@ class AccuracyQuestion:
     """
 
     name: ClassVar[str] = "accuracy"
-    until: ClassVar[str] = "until you stop"
     extendable: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = ()
 
     pool: Pool
-    design: Design
     settings: Settings
     activations: npt.NDArray[Any] | None = None
 
-    @classmethod
-    def of(cls, settings: Settings, pool: Pool) -> AccuracyQuestion:
-        """The question of a campaign that was started."""
-        return cls(pool, settings.build(), settings)
+    @cached_property
+    def design(self) -> Design:
+        """The technique."""
+        return self.settings.build()
+
+    @property
+    def until(self) -> str:
+        if self.settings.half_width is None:
+            return "until you stop"
+        points = self.settings.task == "classification"
+        return (
+            f"until the interval is ±{100 * self.settings.half_width:.3g} points"
+            if points
+            else (f"until the interval is ±{self.settings.half_width:.4g}")
+        )
 
     @property
     def pools(self) -> tuple[Pool, ...]:
@@ -59,7 +70,8 @@ class AccuracyQuestion:
 
     def extended(self, settings: Settings) -> AccuracyQuestion:
         self.pool.check_budget(settings.most)
-        return replace(self, design=settings.build(), settings=settings)
+        settings.build()  # refuses designs that are laid out for one budget
+        return replace(self, settings=settings)
 
     def digest(self) -> str:
         """Of items, predictions and the auxiliary variables that the design looks at."""
@@ -73,7 +85,9 @@ class AccuracyQuestion:
         """As the design draws, given the losses so far."""
         losses = None if evidence is None else self._labelling(evidence).losses()
         settings = self.settings
-        sample = self.design.draw(self._frame, losses, budget=settings.most, seed=settings.seed)
+        design, budget = (self.design, settings.most) if self._rule is None else self._next_wave(self._rule, evidence)
+        sample = design.draw(self._frame, losses, budget=budget, seed=settings.seed)
+        sample = replace(sample, complete=sample.complete and budget == settings.most)
         if not settings.train_share:
             return sample
         if not sample.draws.reusable and self._chances(len(sample)) is None:
@@ -86,6 +100,24 @@ class AccuracyQuestion:
             return sample
         coins = uniforms(stream(settings.seed, "train"), len(sample))
         return replace(sample, train=coins < settings.train_share)
+
+    @property
+    def _rule(self) -> stopping.HalfWidth | None:
+        """What it waits for, beside a budget."""
+        return None if self.settings.half_width is None else stopping.HalfWidth(self.settings.half_width)
+
+    def _next_wave(self, rule: stopping.HalfWidth, evidence: LabelEvidence | None) -> tuple[Design, int]:
+        """The technique and the labels up to the end of its next wave, which may be the last: then it is small."""
+        if evidence is None:
+            return self.design, min(schedule.OPEN_FIRST, self.settings.most)
+        ends = tuple(np.cumsum(evidence.sample.drawn_as(draws.WaveDraws).sizes).tolist())
+        size = rule.wave(self._last_look(rule, evidence))
+        return designs.extended(self.design, ends), min(ends[-1] + size, self.settings.most)
+
+    def _last_look(self, rule: stopping.HalfWidth, evidence: LabelEvidence) -> Look:
+        """After the last wave, once it is labelled."""
+        labelled, _ = self.labelled(evidence)
+        return stopping.look_now(labelled, rule, loss=self.settings.loss)
 
     def _chances(self, draws: int) -> FloatArray | None:
         """Of every item to be among so many draws, where they do not follow from the draws but the design knows."""
@@ -102,8 +134,15 @@ class AccuracyQuestion:
         return PastLabels(self.pool, history, evidence.labels, notes)
 
     def enough(self, evidence: LabelEvidence) -> bool:
-        """The budget says so, or the people do; bets end when something is proven."""
-        return self.bets(evidence) is not None and self.proven(evidence) != "undecided"
+        """The budget says so, or the people do; bets end when something is proven, a half-width when it is reached."""
+        if self._rule is None:
+            return self.bets(evidence) is not None and self.proven(evidence) != "undecided"
+        if any(name not in evidence.labels for name in evidence.ids):
+            return False  # looked at after whole waves only
+        try:
+            return self._rule.decision(self._last_look(self._rule, evidence)) != "undecided"
+        except LabelError:
+            return False
 
     def bets(self, evidence: LabelEvidence) -> betting.Bets | None:
         """Where the bets stand, in a campaign that certifies; None in others, and before the first labels."""
@@ -137,7 +176,6 @@ class AccuracyQuestion:
         positions = evidence.sample.to_label().tolist()
         return PartlyLabelled(
             sample=evidence.sample,
-            frame=self._frame if self.design.needs == "auxiliary" else None,
             design=self.design,
             budget=settings.most,
             seed=settings.seed,
@@ -148,4 +186,5 @@ class AccuracyQuestion:
             predictions=None if self.pool.predictions is None else self.pool.predictions_at(positions),
             labels=evidence.labels,
             in_work=evidence.in_work,
+            frame=self._frame if self.design.needs == "auxiliary" else None,
         )

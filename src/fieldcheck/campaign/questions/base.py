@@ -61,8 +61,10 @@ class Question(Protocol):
 
     name: ClassVar[str]
 
-    until: ClassVar[str]
-    """When it ends, where there is no budget."""
+    @property
+    def until(self) -> str:
+        """When it ends, where there is no budget."""
+        ...
 
     extendable: ClassVar[bool]
     """Whether it can go on with a larger budget."""

@@ -65,7 +65,7 @@ class ComparisonQuestion:
         return cls(tuple(pools), settings.budget, settings.seed, settings.budgets[:-1], settings.not_worse, past)
 
     def extended(self, settings: Settings) -> ComparisonQuestion:
-        contested = self._contest.open
+        contested = self._contested.open
         if None in settings.earlier:
             raise CampaignError("this comparison has no budget", rule="it goes on until it is decided")
         if settings.earlier and settings.budgets[-2] >= contested:
@@ -85,10 +85,10 @@ class ComparisonQuestion:
         return sampling.build_design("waves" if self.budget is not None else f"waves:first={comparison.FIRST}")
 
     @cached_property
-    def _contest(self) -> disagreements.Contest:
-        contest = disagreements.Contest.of(self.pools)
+    def _contested(self) -> disagreements.ContestedItems:
+        contested = disagreements.ContestedItems.of(self.pools)
         history = None if self.past is None else self.past.history
-        return contest if history is None else contest.reusing(history.items, history.chance)
+        return contested if history is None else contested.reusing(history.items, history.chance)
 
     @property
     def _looks(self) -> bool:
@@ -96,20 +96,20 @@ class ComparisonQuestion:
 
     @property
     def _most(self) -> int:
-        return comparison.spend(self._contest, self.budget, certify=self._looks)
+        return comparison.spend(self._contested, self.budget, certify=self._looks)
 
     def digest(self) -> str:
         """Of the items, and what all models said about them."""
-        known = "" if self.past is None else f"-{len(self._contest.before)}"
-        return self._contest.digest() + known
+        known = "" if self.past is None else f"-{len(self._contested.before)}"
+        return self._contested.digest() + known
 
     def draw(self, evidence: LabelEvidence | None) -> Sample:
         """The disagreements from which most is learnt."""
-        contest = self._contest
+        contested = self._contested
         losses = self._losses(evidence)
         first = comparison.FIRST if self._looks else None
         drawn = disagreements.draw(
-            contest, losses, budget=self._most, seed=self.seed, first=first, earlier=self.earlier
+            contested, losses, budget=self._most, seed=self.seed, first=first, earlier=self.earlier
         )
         waves = WaveDraws(
             wave=np.repeat(np.arange(len(drawn.sizes), dtype=np.int64), drawn.sizes),
@@ -118,9 +118,9 @@ class ComparisonQuestion:
             objective=disagreements.RULE.objective,
             floors=(disagreements.RULE.floor,) * len(drawn.sizes),
             certain=disagreements.RULE.certain,
-            before=contest.items[contest.before],
+            before=contested.items[contested.before],
         )
-        return Sample(contest.population, contest.items[drawn.items], ESTIMATOR, waves, complete=drawn.complete)
+        return Sample(contested.population, contested.items[drawn.items], ESTIMATOR, waves, complete=drawn.complete)
 
     def enough(self, evidence: LabelEvidence) -> bool:
         """Whether every pair is decided, where that may be looked at."""
@@ -131,23 +131,23 @@ class ComparisonQuestion:
 
     def statement(self, evidence: LabelEvidence, *, level: float) -> Comparison:
         """From the labels before the first gap; with looks after every wave, from those of complete waves."""
-        contest, rule = self._contest, estimate.Rule(level, self._looks, self.margin)
+        contested, rule = self._contested, estimate.Rule(level, self._looks, self.margin)
         losses, drawn = self._losses(evidence), self._drawn(evidence)
         labels = _before_gap(losses[:, drawn.items])
         if rule.certify:
-            labels = max(estimate.ends(contest, drawn, labels), default=0)
-        if labels + len(contest.before) < 2 and len(contest.items):
+            labels = max(estimate.ends(contested, drawn, labels), default=0)
+        if labels + len(contested.before) < 2 and len(contested.items):
             raise LabelError(
                 f"{len(evidence.labels):,} of {words.counted(len(evidence.ids), 'item')} labelled",
                 rule="a first look needs a complete wave" if rule.certify else "a first look needs two labels",
                 hint="label the items in the order of the list",
             )
-        decide = estimate.judge if len(contest.items) else estimate.look
-        found = decide(contest, drawn, losses, labels=labels, rule=rule)
+        decide = estimate.judge if len(contested.items) else estimate.look
+        found = decide(contested, drawn, losses, labels=labels, rule=rule)
         lost = int(np.isinf(losses[0, drawn.items[:labels]]).sum())
         notes = (*self._reused(), *_lost(lost), *_unused(labels, evidence), *self._waiting(drawn, labels))
         return comparison.comparison(
-            *(contest, found, labels - lost + len(contest.before)),
+            *(contested, found, labels - lost + len(contested.before)),
             budget=self._most,
             seed=self.seed,
             rule=rule,
@@ -159,7 +159,7 @@ class ComparisonQuestion:
         raise SampleError(
             "this campaign compares models",
             rule="only items on which they disagree are labelled: that says nothing about the accuracy of one model",
-            hint="fieldcheck start POOL, for the accuracy of one model",
+            hint="a campaign of one model, started without --against",
         )
 
     def if_lost(self, evidence: LabelEvidence, loss: float, *, level: float) -> Estimate | None:
@@ -168,11 +168,11 @@ class ComparisonQuestion:
     def _reused(self) -> tuple[str, ...]:
         if self.past is None:
             return ()
-        there = words.counted(len(self._contest.before), "label")
+        there = words.counted(len(self._contested.before), "label")
         return (*self.past.notes, f"{there} of an earlier campaign re-used: no model was trained or tuned on them")
 
     def _waiting(self, drawn: disagreements.Drawn, labels: int) -> tuple[str, ...]:
-        left = min(self._most, self._contest.open) - labels
+        left = min(self._most, self._contested.open) - labels
         if self._looks or not left:
             return ()
         waiting = words.counted(left, "label of the budget is", "labels of the budget are")
@@ -180,20 +180,20 @@ class ComparisonQuestion:
 
     def _drawn(self, evidence: LabelEvidence) -> disagreements.Drawn:
         draws = evidence.sample.drawn_as(WaveDraws)
-        complete = len(evidence.ids) >= min(self._most, self._contest.open)
+        complete = len(evidence.ids) >= min(self._most, self._contested.open)
         return disagreements.Drawn(self._places(evidence), draws.sizes, draws.beliefs, complete)
 
     def _places(self, evidence: LabelEvidence) -> IntArray:
-        return np.searchsorted(self._contest.items, evidence.sample.items)
+        return np.searchsorted(self._contested.items, evidence.sample.items)
 
     def _losses(self, evidence: LabelEvidence | None) -> FloatArray:
         """One row per model, one column per contested item."""
-        contest = self._contest
-        losses = np.full((len(contest.pools), len(contest.items)), np.nan)
-        for row, pool in zip(losses, contest.pools, strict=True):
+        contested = self._contested
+        losses = np.full((len(contested.pools), len(contested.items)), np.nan)
+        for row, pool in zip(losses, contested.pools, strict=True):
             if self.past is not None:
-                ids = [pool.id_of(int(item)) for item in contest.items[contest.before]]
-                row[contest.before] = pool.losses_of(self.past.labels, ids)
+                ids = [pool.id_of(int(item)) for item in contested.items[contested.before]]
+                row[contested.before] = pool.losses_of(self.past.labels, ids)
             if evidence is not None:
                 row[self._places(evidence)] = pool.losses_of(evidence.labels, evidence.ids)
         return losses

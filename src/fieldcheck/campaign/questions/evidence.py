@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from fieldcheck.campaign.drawing import sample_of
+import numpy as np
+
 from fieldcheck.campaign.questions.base import LabelEvidence
-from fieldcheck.campaign.state import State
+from fieldcheck.campaign.state import Draw, State
+from fieldcheck.core.draws import draws_from, joined
 from fieldcheck.core.label import Label, Missing
+from fieldcheck.core.sample import Sample
 
 
 def labels_of(state: State) -> dict[str, Label]:
@@ -23,10 +25,23 @@ def labels_of(state: State) -> dict[str, Label]:
     }
 
 
+def _sample(draws: tuple[Draw, ...], population: int) -> Sample:
+    """The sample so far, to the last bit as it was drawn."""
+    last = draws[-1]
+    return Sample(
+        population=population,
+        items=np.concatenate([np.array(draw.items, dtype=np.int64) for draw in draws]),
+        estimator=last.estimator,
+        draws=joined([draws_from(draw.draws) for draw in draws]),
+        complete=True,  # whether more is to come is said by the progress of the campaign, not by each of its estimates
+        warnings=last.warnings,
+        train=None if last.train is None else np.concatenate([np.array(draw.train, dtype=bool) for draw in draws]),
+    )
+
+
 def evidence_of(state: State, labels: Mapping[str, Label] | None = None) -> LabelEvidence:
     """The sample so far with its labels, or with these."""
-    # Whether more is to come is said by the progress of the campaign, not by each of its estimates.
-    sample = replace(sample_of(state.draws, state.settings.population), complete=True)
+    sample = _sample(state.draws, state.settings.population)
     in_work = frozenset(item.id for item in state.items.open() if item.leases or item.labels or item.skips)
     return LabelEvidence(sample, tuple(state.items), labels_of(state) if labels is None else labels, in_work)
 

@@ -98,7 +98,7 @@ class ReuseQuestion:
         raise CampaignError(
             "the top-up of a campaign with re-used labels",
             rule="it is one wave, drawn for its budget",
-            hint="fieldcheck start NEW --reuse OLD with a larger --budget; labels of the same items can be imported",
+            hint="start it again under another name, with a larger --budget; labels of the same items can be imported",
         )
 
     def digest(self) -> str:
@@ -185,7 +185,7 @@ class ReuseQuestion:
         raise SampleError(
             "this campaign goes on from the labels of an earlier one",
             rule="parts of the pool, metrics and stop rules need the labels of one campaign",
-            hint="fieldcheck start POOL, for a campaign of its own",
+            hint="a campaign of its own, started without --reuse",
         )
 
     def if_lost(self, evidence: LabelEvidence, loss: float, *, level: float) -> Estimate | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from fieldcheck import engines
+from fieldcheck import engines, tomography
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json, show_table, tell
 from fieldcheck.core import words
@@ -22,18 +23,14 @@ from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality import map as quality_map
+from fieldcheck.tomography.query import selection
 from fieldcheck.tomography.runs import stopping
 from fieldcheck.tomography.runs.measure import Workers
+from fieldcheck.tomography.runs.schedule import BASE
 from fieldcheck.tomography.setup import space_file
-from fieldcheck.tomography.setup.executor import Executor
-from fieldcheck.tomography.setup.subject import Subject, of_recipe
 
 FEATURES = ("auto", "model", "pixels", "letters")
 """Words for the features of a quality score; anything else is a path."""
-
-
-BASE = 400
-"""Unperturbed inputs that are measured first: every drop is measured from them."""
 
 
 FAR = 0.03
@@ -72,9 +69,16 @@ def run(
         recipe = replace(recipe, model={**recipe.model, "threads": threads})
     chosen, budget, rule = _plan(recipe), _budget(recipe), _rule(recipe)
     runs = engines.engine_of(engine)
-    subject = of_recipe(recipe, trust=trust)
+    subject = tomography.of_recipe(recipe, trust=trust)
     for note in subject.notes:
         tell(f"note: {note}")
+    if recipe.quality:
+        quality_map.check_space(subject.space)
+    if subject.space.size > selection.LISTED:
+        tell(
+            f"note: {subject.space.size:.2g} tests are too many to list: queries that name neither levels nor orders "
+            "are answered from a sample of their tests, with its error"
+        )
     with progress("inferences") as report:
         result = measure(
             subject,
@@ -90,7 +94,7 @@ def run(
             tell=tell,
             base=_base(recipe),
             look=partial(_look, recipe, subject),
-            workers=None if engine == "local" else Workers(runs, partial(of_recipe, recipe, trust=trust)),
+            workers=None if engine == "local" else Workers(runs, partial(tomography.of_recipe, recipe, trust=trust)),
         )
     result.export()
     if recipe.quality:
@@ -100,6 +104,8 @@ def run(
         show_json({"folder": str(out), **summary})
     else:
         _show(result, summary, out)
+        if chosen.adds != "rows" and (above := result.higher_orders) is not None and above.differs:
+            say(f"Pairs do not suffice: {above}.")
 
 
 def _with_options(
@@ -139,7 +145,7 @@ def _base(recipe: space_file.Recipe) -> int:
     return found
 
 
-def _look(recipe: space_file.Recipe, subject: Subject, outcomes: Outcomes) -> None:
+def _look(recipe: space_file.Recipe, subject: tomography.Subject, outcomes: Outcomes) -> None:
     """Say how the unperturbed inputs went; stop where that is far from what was expected."""
     held = outcomes.applicable.held
     share, expected = float(held.mean()), recipe.check.get("expect")
@@ -169,7 +175,7 @@ def _rule(recipe: space_file.Recipe) -> stopping.Stopping | None:
     return stopping.registry.build(kind, width=width)
 
 
-def _add_quality(recipe: space_file.Recipe, executor: Executor | None, out: Path) -> None:
+def _add_quality(recipe: space_file.Recipe, executor: tomography.Executor | None, out: Path) -> None:
     """Measure what [quality] asks for, unless the folder has it already."""
     if executor is None:
         raise SpaceError("the quality of a recorded truth", rule="[quality] needs a model and its data")
@@ -184,7 +190,7 @@ def _add_quality(recipe: space_file.Recipe, executor: Executor | None, out: Path
         tell(f"note: quality: {note}")
 
 
-def _summary(run: Run, subject: Subject) -> dict[str, Any]:
+def _summary(run: Run, subject: tomography.Subject) -> dict[str, Any]:
     tests, _, held = run.outcomes.counts()
     orders = run.space.orders(run.outcomes.tests)
     every = np.arange(run.space.size if run.left is not None else 0)
@@ -273,4 +279,5 @@ def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
     share = summary["model_share_of_cpu"]
     if share is not None and not math.isnan(share):
         say(f"the model took {share:.0%} of the time, perturbing the rest")
-    say(f"next: fieldcheck tomography query {out} 'order <= 2'; fieldcheck tomography worst {out}")
+    place = shlex.quote(str(out))
+    say(f"next: fieldcheck tomography query {place} 'order <= 2'; fieldcheck tomography worst {place}")

@@ -36,7 +36,6 @@ __all__ = [
     "registry",
 ]
 
-
 registry: Registry[Measure] = Registry(
     "measure",
     "fieldcheck.measures",

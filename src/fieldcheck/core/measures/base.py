@@ -55,10 +55,6 @@ class ResultScale:
     form: Literal["gain", "loss", "root"]
     share: bool = False
 
-    @property
-    def more_is_better(self) -> bool:
-        return self.form == "gain"
-
     def of(self, mean_loss: float) -> float:
         """A mean loss on this scale."""
         if self.form == "root":

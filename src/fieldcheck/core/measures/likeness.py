@@ -8,21 +8,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 ORDERS = 4
 """N-grams of one word up to so many count."""
-
-
-EPSILON = 0.1
-
-
-Smoothing = Literal["none", "epsilon", "add-one", "halving"]
-
-
-Counts = Sequence[tuple[int, int]]
-"""Per order of n-grams: how many of the candidate's match, of how many."""
-
 
 _TOKEN, _WORD = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w+")
 
@@ -32,18 +20,17 @@ def words(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def sentence_bleu(candidate: str, reference: str, *, smoothing: Smoothing = "halving") -> float:
+def sentence_bleu(candidate: str, reference: str) -> float:
     """BLEU of one text against one other, in [0, 1]; 1 for the same words in the same order.
 
-    A single sentence often shares no n-gram of four words, which would make the score 0. Chen and Cherry, A systematic
-    comparison of smoothing techniques for sentence-level BLEU, WMT 2014: ``epsilon`` counts 0 matches as 0.1 (their
-    technique 1), ``add-one`` adds one to matches and total from two words on (2), ``halving`` counts the first order
-    without a match as 1/2, the next one as 1/4, ... (3). Orders for which the candidate is too short are left out.
+    A single sentence often shares no n-gram of four words, which would make the score 0. So the first order without a
+    match counts as 1/2, the next one as 1/4, ... (Chen and Cherry, A systematic comparison of smoothing techniques for
+    sentence-level BLEU, WMT 2014, technique 3). Orders for which the candidate is too short are left out.
     """
-    return corpus_bleu([candidate], [reference], smoothing=smoothing)
+    return corpus_bleu([candidate], [reference], smoothed=True)
 
 
-def corpus_bleu(candidates: Sequence[str], references: Sequence[str], *, smoothing: Smoothing = "none") -> float:
+def corpus_bleu(candidates: Sequence[str], references: Sequence[str], *, smoothed: bool = False) -> float:
     """BLEU of many texts, each against its own reference: matches are added up before they are divided.
 
     Papineni et al., BLEU: a method for automatic evaluation of machine translation, ACL 2002.
@@ -53,7 +40,7 @@ def corpus_bleu(candidates: Sequence[str], references: Sequence[str], *, smoothi
     if not length or not expected:
         return float(length == expected)
     counts = [_matches(pairs, order) for order in range(1, ORDERS + 1)]
-    precisions = _SMOOTHINGS[smoothing]([count for count in counts if count[1]])
+    precisions = _precisions([count for count in counts if count[1]], smoothed)
     if not all(precisions):
         return 0.0
     brevity = min(0.0, 1 - expected / length)
@@ -74,32 +61,13 @@ def _grams(tokens: list[str], order: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(tokens[at:] for at in range(order)), strict=False))
 
 
-def _none(counts: Counts) -> list[float]:
-    return [found / total for found, total in counts]
-
-
-def _epsilon(counts: Counts) -> list[float]:
-    return [(found or EPSILON) / total for found, total in counts]
-
-
-def _add_one(counts: Counts) -> list[float]:
-    return [(found + (at > 0)) / (total + (at > 0)) for at, (found, total) in enumerate(counts)]
-
-
-def _halving(counts: Counts) -> list[float]:
-    precisions, value = [], 1.0
+def _precisions(counts: Sequence[tuple[int, int]], smoothed: bool) -> list[float]:
+    """Per order of n-grams, from how many of the candidate's match, of how many."""
+    precisions, value = [], 1.0 if smoothed else 0.0
     for found, total in counts:
         value = value if found else value / 2
         precisions.append((found or value) / total)
     return precisions
-
-
-_SMOOTHINGS: dict[Smoothing, Callable[[Counts], list[float]]] = {
-    "none": _none,
-    "epsilon": _epsilon,
-    "add-one": _add_one,
-    "halving": _halving,
-}
 
 
 def word_f1(candidate: str, reference: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -14,6 +14,24 @@ from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.types import FloatArray, IntArray, Task
 
 T = TypeVar("T")
+
+
+C = TypeVar("C")
+
+
+R = TypeVar("R")
+
+
+BLOCK = 1 << 15
+"""Items of a part: what is worked out about them stays in the cache of a processor."""
+
+
+FEW = 1 << 20
+"""Up to so many items, what parts remember is kept."""
+
+
+KEPT = 2
+"""Columns of its own that a frame keeps: eight bytes an item each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +50,8 @@ class Frame:
         What is known of some auxiliary variables beside their values; of the others, what is believed of any column.
     worthwhile
         Auxiliary variables that ``auto`` takes, in its order; None: all of them.
+    start
+        Of a part: the position of its first item.
     """
 
     size: int
@@ -41,6 +61,8 @@ class Frame:
     predictions: npt.NDArray[Any] | None = None
     traits: Mapping[str, Trait] = field(default_factory=dict)
     worthwhile: tuple[str, ...] | None = None
+    start: int = 0
+    _kept: dict[Hashable, dict[int, FloatArray]] | None = field(default_factory=dict, repr=False)
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def chi(self, name: str) -> FloatArray:
@@ -81,20 +103,49 @@ class Frame:
         """The same items with these auxiliary variables and no others, in this order; what it remembers is its own."""
         if list(names) == list(self.auxiliary):
             return self
-        return self.memo(
-            ("only", *names), lambda: replace(self, auxiliary={name: self.chi(name) for name in names}, _memo={})
-        )
+        return self.memo(("only", *names), lambda: self._own(auxiliary={name: self.chi(name) for name in names}))
 
     def part(self, items: IntArray) -> Frame:
         """Some of the items; what it remembers is its own."""
-        return replace(
-            self,
-            size=len(items),
-            auxiliary={name: values[items] for name, values in self.auxiliary.items()},
-            predictions=None if self.predictions is None else self.predictions[items],
-            activations=None if self.activations is None else self.activations[items],
-            _memo={},
+        return self._some(items, len(items))
+
+    def take(self, items: IntArray) -> Frame:
+        """Some of the items, to be looked at once."""
+        return replace(self.part(items), _kept=None)
+
+    def map(self, step: Callable[[Frame, C], R], given: C) -> Iterator[R]:
+        """A step for some items after the other, as many as a processor has at hand."""
+        parts = self.memo("parts", lambda: list(self._parts())) if self.size <= FEW else self._parts()
+        return (step(part, given) for part in parts)
+
+    def _parts(self) -> Iterator[Frame]:
+        for first in range(0, self.size, BLOCK):
+            last = min(first + BLOCK, self.size)
+            some = self._some(slice(first, last), last - first)
+            yield replace(some, start=self.start + first, _kept=self._kept)
+
+    def _some(self, which: slice | IntArray, size: int) -> Frame:
+        return self._own(
+            size=size,
+            auxiliary={name: values[which] for name, values in self.auxiliary.items()},
+            predictions=None if self.predictions is None else self.predictions[which],
+            activations=None if self.activations is None else self.activations[which],
         )
+
+    def _own(self, **changed: Any) -> Frame:
+        """With something changed; what it remembers is its own."""
+        return replace(self, **changed, _memo={}, _kept={})
+
+    def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray:
+        """Of a part: a column that the next steps will want again. The frame keeps the last two that were made."""
+        if self._kept is None:
+            return make()
+        if key not in self._kept and len(self._kept) >= KEPT:
+            del self._kept[next(iter(self._kept))]
+        parts = self._kept.setdefault(key, {})
+        if self.start not in parts:
+            parts[self.start] = make()
+        return parts[self.start]
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:
         """A value derived from this frame alone, computed once."""

@@ -19,7 +19,8 @@ class Origin:
     file
         As it is shown to the user; empty for arrays.
     columns
-        By role (``confidence``, ``target``, ...), the name that the user gave.
+        By role (``confidence``, ``target``, ...), the name that the user gave; ``labels`` looks like the truth, and was
+        not taken for it.
     line_of
         From a position in the pool to the line in a text file; only called when something is wrong.
     item_of

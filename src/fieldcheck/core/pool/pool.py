@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.core.errors import BudgetError
+from fieldcheck.core.errors import BudgetError, FieldcheckError
 from fieldcheck.core.label import Label
 from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.measures.base import Measure
@@ -188,7 +189,7 @@ class Pool:
         if self.task == "classification" and self.failed is not None:
             return self.failed.astype(np.float64)
         if self.task == "classification" or self.target is None or self.predictions is None:
-            raise self._no_truth()
+            raise self.no_truth()
         return measure_of(self.task, loss).losses(self.predictions, self.target)
 
     def losses_of(self, labels: Mapping[str, Label], ids: Sequence[str]) -> FloatArray:
@@ -196,11 +197,15 @@ class Pool:
         said = self.predictions_at(self.position_of(ids).tolist())
         return label_losses(self.measure(), said, [labels.get(name) for name in ids])
 
-    def _no_truth(self) -> Exception:
+    def no_truth(self) -> FieldcheckError:
+        """The refusal of what needs the labels of all items: where they may be, or how to have some items labelled."""
+        labels, file = self.origin.columns.get("labels"), self.origin.file
+        start = shlex.join(["fieldcheck", "start", file, "--campaign", f"{self.name}.db"])
+        elsewhere = f"; without any: {start}" if file else ""
         return self.origin.error(
-            "the truth is not known for this pool",
+            f"the truth of pool '{self.name}' is not known",
             rule="a simulation needs the truth of every item",
-            hint="--truth COLUMN, or `fieldcheck sample` to choose items for labelling",
+            hint=f"--truth {shlex.quote(labels)}" if labels else f"--truth COLUMN for the column of labels{elsewhere}",
         )
 
     def column(self, name: str) -> Column:

@@ -19,14 +19,11 @@ from fieldcheck.models.shared.outputs import SLACK, Head, Outputs, decide, state
 
 T = TypeVar("T")
 
-
 SAME = 1e-5
 """How far two runs of one batch may differ, relative to the largest output."""
 
-
 ALONE = 1e-3
 """How far an item's output may depend on its neighbours in the batch before it is said, relative to the largest."""
-
 
 UNKNOWN = Head("probabilities")
 """Of a model that is being opened, until it is settled."""

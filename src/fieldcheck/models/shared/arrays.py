@@ -12,10 +12,8 @@ from fieldcheck.core.errors import ModelError
 
 Array = npt.NDArray[Any]
 
-
 Run = tuple[Array, Mapping[str, Array]]
 """The outputs as the model gave them, and the activations of the layers that were asked for, by name."""
-
 
 SPOKEN = ("logits", "probabilities", "probs", "scores", "outputs", "output", "predictions", "values")
 """Keys under which models that answer with a dictionary keep their answer; the first that is there counts."""

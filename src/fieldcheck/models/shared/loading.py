@@ -16,16 +16,12 @@ from fieldcheck.core.errors import ModelError
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 
-
 SAFE = "a format that holds no code: ONNX, .keras without Lambda layers, .skops, a transformers folder with safetensors"
 """Only what opens without trust: weights in safetensors alone need MODULE:NAME, which is imported."""
 
-
 AGAIN = "save it again, and look whether the copy is complete"
 
-
 OBJECT = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_][\w.]*)")
-
 
 BUILT = re.compile(OBJECT.pattern + r"@(?P<file>.+)")
 

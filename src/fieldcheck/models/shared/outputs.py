@@ -13,13 +13,10 @@ from fieldcheck.models.shared.arrays import Array, matrix
 
 Kind = Literal["probabilities", "logits", "values", "raw"]
 
-
 Outputs = Literal["auto", "probabilities", "logits", "values", "raw"]
 """``raw``: nothing is found out about the outputs and nothing is done to them; they are for others to read."""
 
-
 KINDS = ("auto", "probabilities", "logits", "values", "raw")
-
 
 SLACK = 1e-3
 """How far the sum of a row of probabilities may be from 1: what half precision leaves."""

@@ -31,13 +31,10 @@ from fieldcheck.models.torch.layers import LOOK, LayerPlace, find_layers, showin
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".bin", ".pt2", ".ts", ".torchscript", ".safetensors")
 
-
 NESTED = ("state_dict", "model_state_dict", "model")
 """Under which a checkpoint keeps the weights."""
 
-
 EXPORT = f"--trust if you know who made it; torch.onnx.export; or {SAFE}"
-
 
 COARSE = 1e-2
 """How far rows of probabilities in bfloat16 may be from 1."""

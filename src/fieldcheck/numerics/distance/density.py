@@ -11,21 +11,16 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 FLAT = 1e-5
 """Columns with a smaller variance say nothing and are left out (Kim et al., ICSE 2019)."""
-
 
 DETERMINED = 1e-8
 """A column is left out when the others leave less than this share of its variance: the covariance is singular then,
 but for the rounding of single precision."""
 
-
 ROWS = 2_048
-
 
 COLUMNS = 1_024
 

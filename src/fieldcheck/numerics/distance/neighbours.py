@@ -18,28 +18,21 @@ from fieldcheck.numerics.distance.packing import Packing, pack, row_lengths
 
 FloatArray = npt.NDArray[np.float64]
 
-
 SingleArray = npt.NDArray[np.float32]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 COLUMNS = 1_024
 """Most queries in one product."""
 
-
 PRODUCT = 1 << 20
 """Entries of one product: it stays in the cache. The fewer queries, the more points it is with."""
-
 
 OWN_BATCH = 256
 """Queries from which on a label is worth products of its own, without the points that it may not find."""
 
-
 PENDING = 1 << 20
 """Length of a short list at which it is cut down."""
-
 
 ELEMENTS = 1 << 21
 """Numbers in one block of double-precision work."""

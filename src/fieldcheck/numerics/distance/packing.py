@@ -11,16 +11,12 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-
 SingleArray = npt.NDArray[np.float32]
-
 
 IntArray = npt.NDArray[np.int64]
 
-
 LARGEST_GROUP = 64
 """Most rows in a group; a power of two, as all sizes of groups are."""
-
 
 BLOCK = 2_048
 """Points that are turned to double precision at a time."""

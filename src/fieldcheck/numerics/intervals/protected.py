@@ -2,8 +2,9 @@
 
 Both bounds are quantiles of the beta distribution with the mean and variance of the estimate. Each allows for part of
 one failure that no label showed: the *protected* one for a failure where labels are sparsest, the narrower one, right
-if the risk model is, for one where failures are expected that no label showed. That they cover is a result of
-simulation (benchmarks/results/right_numbers.md), not a theorem.
+if the risk model is, for one where failures are expected that no label showed; as far as the labels speak for signals
+that are worth nothing, it becomes the protected one. That they cover is a result of simulation
+(benchmarks/results/right_numbers.md), not a theorem.
 
 Where labels are sparsest depends on how many failures hide: a tenth of the pool does not fit into the hundred items
 with the smallest chances. The upper bound is the one that agrees with itself: what it leaves for hidden failures is
@@ -41,6 +42,8 @@ class MeanEvidence:
         items with the smallest ones.
     failures, labels, population
         Counts; failures may be a sum of losses between 0 and 1.
+    useless
+        Chance that the signals which the risk model goes by are worth nothing.
     """
 
     value: float
@@ -52,6 +55,7 @@ class MeanEvidence:
     failures: float
     labels: int
     population: int
+    useless: float = 0.0
 
 
 def protected(found: MeanEvidence, *, level: float, strict: bool = False) -> Bounds:
@@ -71,8 +75,9 @@ def trusting(found: MeanEvidence, *, level: float) -> Bounds:
     low, most = protected(found, level=level)
     # Where failures were sought and none was found, there are no more than a random sample would leave possible.
     rate = found.unseen if found.failures else max(found.unseen, found.labels / found.population)
-    high = _upper(found, max(found.seen, found.foreseen), rate, level=level, share=WORST)
-    return _possible(found, low, min(high, most))
+    high = min(_upper(found, max(found.seen, found.foreseen), rate, level=level, share=WORST), most)
+    # Labels without a failure say nothing about where failures are.
+    return _possible(found, low, high + (found.useless if found.failures else 0.0) * (most - high))
 
 
 def protected_loss(found: MeanEvidence, *, level: float) -> Bounds:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.numerics.regression.risk import RiskModel
+from fieldcheck.numerics.exact import ExactSum, GatheredRows, Range, scan, summed
+from fieldcheck.numerics.regression.believed import SettledWave, inside, missed
+from fieldcheck.numerics.regression.risk import Belief, Population, RiskModel, RiskRule
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -19,12 +22,68 @@ IntArray = npt.NDArray[np.int64]
 FOLDS = 5
 
 
+USELESS = 0.5
+"""Chance before any label that signals are worth nothing: as likely as not, for the interval that rests on them."""
+
+
+FEW = 1 << 16
+"""Up to so many items, the smallest chances are known one by one; of more, how many lie in each of as many classes."""
+
+
+_MANTISSA, _LOWEST = 12, -40
+"""Classes of rates: so many leading bits of each, from ``2**_LOWEST`` on."""
+
+
+class ItemChances(Protocol):
+    """The chance of every item to be drawn, and labelled; it is sent to where the items are."""
+
+    def look(self, rule: RiskRule, part: Population) -> tuple[FloatArray, tuple[ExactSum, ...]]:
+        """One per item of a part, and sums for the audit form."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class GivenChances:
+    """One per item, in memory."""
+
+    chance: FloatArray
+
+    def look(self, rule: RiskRule, part: Population) -> tuple[FloatArray, tuple[ExactSum, ...]]:
+        return self.chance[part.start : part.start + part.size], ()
+
+
+@dataclass(frozen=True, eq=False)
+class AnyWave:
+    """By any of some waves.
+
+    drawn
+        By wave, the positions of the items that were drawn before it, in order.
+    audited
+        Waves of which the audit form asks for the sum of the losses expected then, of all items not drawn before.
+    """
+
+    waves: tuple[SettledWave, ...]
+    drawn: tuple[IntArray, ...]
+    audited: tuple[int, ...] = ()
+
+    def look(self, rule: RiskRule, part: Population) -> tuple[FloatArray, tuple[ExactSum, ...]]:
+        sums = []
+        for number in self.audited:
+            expected = rule.expected(self.waves[number].belief, part)
+            sums.append(ExactSum.of(expected[~inside(self.drawn[number], part)]))
+        return self.chance(rule, part), tuple(sums)
+
+    def chance(self, rule: RiskRule, part: Population) -> FloatArray:
+        """One per item of a part."""
+        return 1 - missed(self.waves, rule, part)
+
+
 @dataclass(frozen=True, eq=False)
 class Assisted:
     """The mean of the predicted losses, whose level is put right by what the labels say.
 
-    expected
-        One per item: m, the predicted loss after all labels.
+    belief
+        After all labels: m is the loss that it predicts.
     value
         The mean of m after its intercept was shifted so that ``Σ_s (y - m)/π = 0``: the calibrated estimate (Wu and
         Sitter, JASA 2001), between 0 and 1 for losses that are. Within 3 % of the error of the difference estimate
@@ -36,42 +95,98 @@ class Assisted:
     unseen
         The same where losses are expected that no label showed: its inverse is the mean of the inverse rates, since
         what counts is how much such an item would weigh.
+    least
+        ``sparsest_rates``, of all items or of as many even parts.
+    lowest
+        The smallest chance.
+    useless
+        Chance that the signals are worth nothing, by the labels.
+    fitted
+        As ``seen``, by the labels that the prediction was made from.
+    foreseen_plain
+        As ``foreseen``, before the shift and for a dispersion of 1.
+    audit
+        Sums that the chances were asked for.
     """
 
-    expected: FloatArray
+    belief: Belief
     value: float
     seen: float
     foreseen: float
     rate: float
     unseen: float
+    least: FloatArray
+    lowest: float
+    useless: float
+    fitted: float
+    foreseen_plain: float
+    audit: tuple[float, ...]
 
 
-def assisted(model: RiskModel, items: IntArray, losses: FloatArray, *, chance: FloatArray) -> Assisted:
+def assisted(
+    model: RiskModel, items: IntArray, losses: FloatArray, *, chances: ItemChances, at: FloatArray
+) -> Assisted:
     """From labels in random order.
 
-    items, losses
-        One per label.
-    chance
-        One per item of the population.
+    items, losses, at
+        One per label; the last is its chance.
     """
-    size, at = len(chance), chance[items]
+    size = model.population.size
     belief, *held_out = model.fits(items, losses, _parts(len(items)))
-    expected = model.expected(belief)
-    shifted = model.shifted(expected, calibrating_shift(model, expected[items], losses, 1 / at))
+    own = model.expected(belief, items)
+    shift = calibrating_shift(model, own, losses, 1 / at)
     crossed = np.empty(len(items))
     for number, one in enumerate(held_out):
         crossed[number::FOLDS] = model.expected(one, items[number::FOLDS])
-    seen = float(((1 - at) / at**2 * (losses - crossed) ** 2).sum()) / size**2
     dispersion = float(((losses - crossed) ** 2).sum() / max(float((crossed**2).sum()), 1e-300))
-    spread = model.spread(shifted, dispersion=dispersion)
+    look = _Look(model.rule, belief, chances, shift, dispersion, few=size <= FEW)
+    sums, audit, rates, lowest = scan(model.population, _look, look)
+    shifted, foreseen, weighted, expected, left, heavy, plain = map(float, sums)
     return Assisted(
-        expected,
-        _possible(float(shifted.mean()), losses, size, family=model.family),
-        seen,
-        float((spread * (1 / chance - 1)).sum()) / size**2,
-        hit_rate(float(np.average(chance, weights=expected))),
-        unseen_rate(expected, chance),
+        belief,
+        _possible(shifted / size, losses, size, family=model.family),
+        float(((1 - at) / at**2 * (losses - crossed) ** 2).sum()) / size**2,
+        foreseen / size**2,
+        hit_rate(weighted / expected),
+        left / heavy if heavy else math.inf,
+        sparsest_rates(rates.columns[0]) if isinstance(rates, GatheredRows) else _sparsest(rates, size),
+        lowest.low,
+        model.useless(items, losses, belief.evidence, before=USELESS),
+        float(((1 - at) / at**2 * (losses - own) ** 2).sum()) / size**2,
+        plain / size**2,
+        tuple(map(float, audit)),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    rule: RiskRule
+    belief: Belief
+    chances: ItemChances
+    shift: float
+    dispersion: float
+    few: bool
+
+
+def _look(
+    part: Population, look: _Look
+) -> tuple[tuple[ExactSum, ...], tuple[ExactSum, ...], GatheredRows | IntArray, Range]:
+    """A step: all sums that the estimate and its intervals are made of, and how densely items were drawn."""
+    rule = look.rule
+    odds, (chance, audit) = rule.odds(look.belief, part), look.chances.look(rule, part)
+    expected, shifted = rule.loss(odds), rule.loss(odds + look.shift)
+    inverse, rates = 1 / chance - 1, hit_rates(chance)
+    left = expected * (1 - chance)
+    columns = (
+        shifted,
+        rule.spread(shifted, dispersion=look.dispersion) * inverse,
+        expected * chance,
+        expected,
+        left,
+        left / rates,  # 0 where an item was drawn for sure
+        rule.spread(expected) * inverse,
+    )
+    return summed(*columns), audit, GatheredRows((chance,)) if look.few else _classes(rates), Range.of(chance)
 
 
 def calibrating_shift(model: RiskModel, expected: FloatArray, losses: FloatArray, weights: FloatArray) -> float:
@@ -102,19 +217,37 @@ def hit_rate(chance: float) -> float:
 def unseen_rate(expected: FloatArray, chance: FloatArray) -> float:
     """How densely labels were drawn where losses are expected that none showed; ``Assisted`` has the words."""
     left = expected * (1 - chance)
-    weight = left / _rates(chance)  # 0 where an item was drawn for sure
+    weight = left / hit_rates(chance)  # 0 where an item was drawn for sure
     return float(left.sum() / weight.sum()) if weight.any() else math.inf
 
 
-def _rates(chance: FloatArray) -> FloatArray:
+def hit_rates(chance: FloatArray) -> FloatArray:
+    """``hit_rate``, one per chance."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.log1p(-chance))
 
 
 def sparsest_rates(chance: FloatArray) -> FloatArray:
     """Mean hit rate over the one, two, three, ... items with the smallest chances."""
-    rates = np.sort(_rates(chance))
+    rates = np.sort(hit_rates(chance))
     return np.asarray(np.cumsum(rates) / np.arange(1, len(rates) + 1))
+
+
+def _classes(rates: FloatArray) -> IntArray:
+    """How many rates lie in each class: those with the same leading bits."""
+    shift, first = 52 - _MANTISSA, (1023 + _LOWEST) << _MANTISSA
+    at = (np.clip(rates, 2.0**_LOWEST, 2.0**10).view(np.int64) >> shift) - first
+    return np.bincount(at, minlength=((10 - _LOWEST) << _MANTISSA) + 1)
+
+
+def _sparsest(counts: IntArray, size: int) -> FloatArray:
+    """``sparsest_rates`` over ``FEW`` even parts, by the middle of each class."""
+    bits = (np.arange(len(counts)) + ((1023 + _LOWEST) << _MANTISSA) << (52 - _MANTISSA)) + (1 << (51 - _MANTISSA))
+    rates, ends = bits.view(np.float64), np.cumsum(counts)
+    sums = np.cumsum(counts * rates)
+    wanted = (np.arange(1, FEW + 1) * size) // FEW
+    at = np.searchsorted(ends, wanted)
+    return np.asarray((sums[at] - (ends[at] - wanted) * rates[at]) / wanted)
 
 
 def _parts(labels: int) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,7 @@ a feature by a table with one row per bin. Ranks, means, and the items that stan
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -80,8 +80,15 @@ class BinnedRisks:
         """The risk model of some items of the population, one row each, in this order."""
         columns = [np.ones((len(items), 1)), *(one.features[one.codes[items]] for one in self.variables)]
         groups = None if self.groups is None else self.groups[items]
-        announced = self.announced if self.of.family == "bernoulli" else None
-        return replace(self.of, features=np.concatenate(columns, axis=1), groups=groups, announced=announced)
+        return risk.RiskModel.given(
+            np.concatenate(columns, axis=1),
+            self.of.mean,
+            self.of.sd,
+            groups=groups,
+            classes=self.of.group_count,
+            family=self.of.family,
+            announced=self.announced if self.of.family == "bernoulli" else None,
+        )
 
     def spread(self, belief: risk.Belief | None, count: int) -> IntArray:
         """So many items, spread evenly over all risks: what is believed of them has the quantiles of the population.
@@ -146,7 +153,7 @@ def binned_risks(population: risk.Population) -> BinnedRisks:
             BinnedVariable(codes, _scores(codes)[:, None]) for codes in map(_codes, [*others.values(), *own.values()])
         ]
         mean, sd = risk.loss_prior(others, population.traits, extreme=groups is not None)
-        empty = risk.RiskModel(np.zeros((0, len(mean))), mean, sd, None, "gamma")
+        empty = risk.RiskModel.given(np.zeros((0, len(mean))), mean, sd, family="gamma")
         return BinnedRisks(empty, tuple(columns), None, population.size)
     suspicion = population.auxiliary.get("confidence")
     doubt, likely = (None, np.ones(1)) if suspicion is None else _doubt(suspicion)
@@ -159,8 +166,8 @@ def binned_risks(population: risk.Population) -> BinnedRisks:
         )
     mean, sd = risk.failure_prior(others, population.traits, doubted=doubt is not None)
     few = groups is not None and int(groups.max()) < risk.GROUPS
-    groups, classes = (groups, int(groups.max()) + 1) if groups is not None and few else (None, None)
-    empty = risk.RiskModel(np.zeros((0, len(mean))), mean, sd, groups, classes=classes)
+    groups, classes = (groups, int(groups.max()) + 1) if groups is not None and few else (None, 0)
+    empty = risk.RiskModel.given(np.zeros((0, len(mean))), mean, sd, classes=classes)
     return BinnedRisks(empty, tuple(columns), groups, population.size)
 
 

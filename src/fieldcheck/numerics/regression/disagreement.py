@@ -49,6 +49,11 @@ class Duel(Protocol):
     @property
     def size(self) -> int: ...
 
+    @property
+    def prior_sd(self) -> FloatArray:
+        """Standard deviation of the coefficients before any label."""
+        ...
+
     def fit(self, items: IntArray, gains: FloatArray) -> FloatArray:
         """Coefficients after labels of these items."""
         ...
@@ -78,6 +83,10 @@ class ClassDuel:
     @property
     def size(self) -> int:
         return len(self.doubts)
+
+    @property
+    def prior_sd(self) -> FloatArray:
+        return self._prior[1]
 
     @property
     def _prior(self) -> tuple[FloatArray, FloatArray]:
@@ -121,6 +130,10 @@ class ValueDuel:
     @property
     def size(self) -> int:
         return len(self.gap)
+
+    @property
+    def prior_sd(self) -> FloatArray:
+        return np.array([PULL_SD, 0.0])
 
     def fit(self, items: IntArray, gains: FloatArray) -> FloatArray:
         """The pull of the first model, in [-1, 1] where the truth lies between both, and the variance around it."""

@@ -10,8 +10,10 @@ its prior weight and by how likely it makes the labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -19,10 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics import special
+from fieldcheck.numerics.exact import ExactSum, Range, blocks, scan, summed
 from fieldcheck.numerics.regression.modes import SHAPE, Failures, Likelihood, Losses, Modes, Prior, modes
 from fieldcheck.numerics.sampling.wave import Prospect
+from fieldcheck.numerics.scores import Column, Scores, median, normal_scores
 
 T = TypeVar("T")
+
+
+C = TypeVar("C")
+
+
+R = TypeVar("R")
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -85,8 +95,8 @@ BLIND_SD = 2.0
 """Prior standard deviation of the log odds of a failure where signals are worth nothing."""
 
 
-BLOCK = 1 << 16
-"""Items whose losses are worked out at once: three risk models side by side take the memory of many columns."""
+CONSTANT = 1e-6
+"""Confidence whose log odds spread less than this is the same everywhere."""
 
 
 DIGITS = 9
@@ -107,7 +117,7 @@ class Known(Protocol):
 
 
 class Population(Protocol):
-    """What a risk model is made of; a frame is one."""
+    """What a risk model is made of, and what steps are mapped over; a frame is one, and so is each part of it."""
 
     @property
     def size(self) -> int: ...
@@ -124,10 +134,131 @@ class Population(Protocol):
     @property
     def traits(self) -> Mapping[str, Known]: ...
 
+    @property
+    def start(self) -> int: ...
+
+    def map(self, step: Callable[[Any, C], R], given: C) -> Iterator[R]: ...
+
+    def take(self, items: IntArray) -> Population: ...
+
+    def only(self, names: Sequence[str]) -> Population: ...
+
     def memo(self, key: Hashable, make: Callable[[], T]) -> T: ...
+
+    def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray: ...
 
 
 NOTHING: Mapping[str, Known] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """A population in memory.
+
+    start
+        Of a part: the position of its first item.
+    """
+
+    size: int
+    auxiliary: Mapping[str, FloatArray]
+    predictions: npt.NDArray[Any] | None = None
+    task: str = "classification"
+    traits: Mapping[str, Known] = field(default_factory=dict)
+    start: int = 0
+
+    def map(self, step: Callable[[Any, C], R], given: C) -> Iterator[R]:
+        return (step(replace(self._some(slice(*both)), start=both[0]), given) for both in blocks(self.size))
+
+    def take(self, items: IntArray) -> Arrays:
+        return self._some(items)
+
+    def only(self, names: Sequence[str]) -> Arrays:
+        return replace(self, auxiliary={name: self.auxiliary[name] for name in names})
+
+    def _some(self, which: slice | IntArray) -> Arrays:
+        some = {name: values[which] for name, values in self.auxiliary.items()}
+        size = len(which) if isinstance(which, np.ndarray) else which.stop - which.start
+        said = None if self.predictions is None else self.predictions[which]
+        return replace(self, size=size, auxiliary=some, predictions=said)
+
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        return make()
+
+    def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray:
+        return make()
+
+
+class FeatureRecipe(Protocol):
+    """How the features of items are made; it is small, and sent to where the items are."""
+
+    def __hash__(self) -> int: ...
+
+    def columns(self, part: Any) -> list[FloatArray]:
+        """One per feature but the first one, which is 1: one value per item."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class AsGiven:
+    """Features that are auxiliary variables as they stand."""
+
+    def columns(self, part: Any) -> list[FloatArray]:
+        return list(part.auxiliary.values())
+
+
+@dataclass(frozen=True)
+class Plain:
+    """No features: all items are alike."""
+
+    def columns(self, part: Any) -> list[FloatArray]:
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Features of a population by what was found out about the whole of it.
+
+    doubt
+        Scale and mean of the log odds of 1 - confidence, and where its square is centred; None: there is none.
+    ranked
+        Columns that enter by rank, their scores, and where each is centred.
+    """
+
+    doubt: tuple[float, float, float] | None
+    ranked: tuple[tuple[Column, Scores, float], ...] = ()
+
+    def columns(self, part: Any) -> list[FloatArray]:
+        found = []
+        if self.doubt is not None:
+            scale, mean, bend = self.doubt
+            scaled = doubt_of(part) / scale
+            found = [scaled, (scaled - mean) ** 2 - bend]
+        return found + [scores.of(column(part)) - centre for column, scores, centre in self.ranked]
+
+
+def doubt_of(part: Any) -> FloatArray:
+    """The log odds of 1 - confidence, one per item."""
+    return np.asarray(special.logit(np.clip(part.auxiliary["confidence"], 1e-6, 0.999)))
+
+
+@dataclass(frozen=True)
+class SignalColumn:
+    """An auxiliary variable, as a column."""
+
+    name: str
+
+    def __call__(self, part: Any) -> FloatArray:
+        return np.asarray(part.auxiliary[self.name], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """How far the prediction is from the middle of all."""
+
+    middle: float
+
+    def __call__(self, part: Any) -> FloatArray:
+        return np.abs(_predicted(part) - self.middle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,54 +269,140 @@ class Belief:
         One row per risk model; first those of the features, then one per group.
     weights
         One per risk model; they add up to 1.
+    evidence
+        Logarithm of the chance that all risk models together gave the labels, by Laplace's approximation.
     """
 
     coefficients: FloatArray
     weights: FloatArray
+    evidence: float = 0.0
 
     def as_row(self) -> FloatArray:
-        """Both in one array."""
+        """Weights and coefficients in one array."""
         return np.concatenate([self.weights, self.coefficients.ravel()])
 
 
 @dataclass(frozen=True, eq=False)
-class RiskModel:
-    """Features of a population and a prior for their coefficients.
+class RiskRule:
+    """From what is known about items and what is believed to expected losses: all that a step needs.
 
-    features
-        One row per item.
-    mean, sd
-        Of the prior, one per feature.
     groups
-        Predicted class of each item, a whole number of any width, if they are few enough to have effects of their own;
-        otherwise None.
-    announced, classes
-        Where the features are those of a part of the population: mean chance to fail by the prior, and number of
-        groups, in all of it.
+        How many predicted classes have effects of their own; 0: none.
     """
 
-    features: FloatArray
+    recipe: FeatureRecipe
+    groups: int = 0
+    family: Family = "bernoulli"
+
+    def odds(self, belief: Belief, part: Population) -> FloatArray:
+        """One per item: rounded log odds of a failure, or logarithm of the expected loss."""
+        columns = part.memo(self.recipe, lambda: self.recipe.columns(part))
+        codes = part.predictions if self.groups else None
+        if self.family == "gamma":
+            linear = _linear(belief.coefficients[0], columns, codes, part.size)
+            return np.asarray(np.clip(np.round(linear, DIGITS), -60, 60))
+        chance, last = np.zeros(part.size), None
+        for hidden, row, weight in zip(HIDDEN.tolist(), belief.coefficients, belief.weights.tolist(), strict=True):
+            if not weight:
+                continue
+            if last is None or not np.array_equal(row, last[0]):
+                last = (row, special.expit(_linear(row, columns, codes, part.size)))
+            chance += weight * (hidden + (1 - hidden) * last[1])
+        return np.asarray(np.round(special.logit(np.clip(chance, 1e-12, 1 - 1e-12)), DIGITS))
+
+    def expected(self, belief: Belief, part: Population) -> FloatArray:
+        """Expected loss, one per item."""
+        return self.loss(self.odds(belief, part))
+
+    def loss(self, odds: FloatArray) -> FloatArray:
+        """From log odds, or from the logarithm of a loss."""
+        return np.asarray(np.exp(odds) if self.family == "gamma" else special.expit(odds))
+
+    def spread(self, expected: FloatArray, *, dispersion: float = 1 / SHAPE) -> FloatArray:
+        """Variance of the loss, one per expected loss.
+
+        dispersion
+            Of losses without a limit: their variance in units of the squared expectation.
+        """
+        return expected * (1 - expected) if self.family == "bernoulli" else dispersion * expected**2
+
+
+def _linear(row: FloatArray, columns: Sequence[FloatArray], codes: npt.NDArray[Any] | None, size: int) -> FloatArray:
+    """Item by item, feature by feature: a product of matrices may add in another order for other sizes."""
+    found = np.full(size, row[0])
+    for slope, column in zip(row[1:].tolist(), columns, strict=False):
+        found += slope * column
+    if codes is not None:
+        found += row[1 + len(columns) :][codes]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class RiskModel:
+    """A population, how its features are made, and a prior for their coefficients.
+
+    mean, sd
+        Of the prior, one per feature.
+    announced
+        Mean chance to fail by the prior, without hidden failures, where the items are a part of the population; None:
+        to be found out.
+    """
+
+    population: Population
+    rule: RiskRule
     mean: FloatArray
     sd: FloatArray
-    groups: npt.NDArray[Any] | None = None
-    family: Family = "bernoulli"
     announced: float | None = None
-    classes: int | None = None
+
+    @classmethod
+    def given(
+        cls,
+        features: FloatArray,
+        mean: FloatArray,
+        sd: FloatArray,
+        *,
+        groups: npt.NDArray[Any] | None = None,
+        classes: int = 0,
+        family: Family = "bernoulli",
+        announced: float | None = None,
+    ) -> RiskModel:
+        """With these features: one row per item, the first column 1; ``groups`` are predicted classes."""
+        columns = {str(at): column for at, column in enumerate(features.T[1:])}
+        items = Arrays(len(features), columns, groups)
+        return cls(items, RiskRule(AsGiven(), classes, family), mean, sd, announced)
+
+    @property
+    def family(self) -> Family:
+        return self.rule.family
+
+    @cached_property
+    def features(self) -> FloatArray:
+        """One row per item, the first column 1: for populations in memory."""
+        return self._features(self.population)
+
+    def _features(self, part: Population) -> FloatArray:
+        return np.column_stack([np.ones(part.size), *self.rule.recipe.columns(part)])
 
     @cached_property
     def weights(self) -> FloatArray:
         """Prior weight of each risk model."""
         if self.models == 1:
             return np.ones(1)
-        announced = self.announced
-        if announced is None:
-            announced = float(special.expit(self.features @ self.mean).mean())
+        announced = self._announced
         hidden = HIDDEN_WEIGHT[1:] * min(1.0, HIDDEN_MOST * announced / float(HIDDEN @ HIDDEN_WEIGHT))
         return np.round(np.concatenate([[1 - hidden.sum()], hidden]), DIGITS)
 
     @property
+    def _announced(self) -> float:
+        if self.announced is not None:
+            return self.announced
+        key = ("announced", self.rule.recipe, self.mean.tobytes())
+        total = self.population.memo(key, lambda: scan(self.population, _announced, (self.rule, self.mean)))
+        return float(total) / self.population.size
+
+    @property
     def group_count(self) -> int:
-        return 0 if self.groups is None else self.classes or int(self.groups.max()) + 1
+        return self.rule.groups
 
     @property
     def models(self) -> int:
@@ -209,12 +426,25 @@ class RiskModel:
         weights = np.exp(evidence - evidence.max(axis=1, keepdims=True))
         weights = np.round(weights / weights.sum(axis=1, keepdims=True), DIGITS)
         coefficients = np.round(found.coefficients, DIGITS).reshape(len(used), self.models, -1)
-        return [Belief(*both) for both in zip(coefficients, weights, strict=True)]
+        together = special.logsumexp(evidence, axis=1).tolist()
+        return [Belief(*parts) for parts in zip(coefficients, weights, together, strict=True)]
 
     def evidence(self, items: IntArray, losses: FloatArray) -> float:
-        """Logarithm of the chance that this model gave the labels, by Laplace's approximation."""
-        found = self._modes(items, losses, np.ones((1, len(items)), dtype=bool)).evidence
-        return float(special.logsumexp(found + np.log(self.weights)))
+        """Logarithm of the chance that this model gave the labels."""
+        return self.fit(items, losses).evidence
+
+    def useless(self, items: IntArray, losses: FloatArray, evidence: float, *, before: float) -> float:
+        """Chance that the signals are worth nothing, by the labels.
+
+        evidence
+            Of this model, for the same labels.
+        before
+            The chance before any label.
+        """
+        if not len(items) or len(self.mean) == 1:
+            return before
+        odds = special.logit(before) + self.blind().evidence(items, losses) - evidence
+        return float(np.round(special.expit(odds), DIGITS))
 
     def possible(self, items: IntArray, losses: FloatArray, count: int, normal: FloatArray) -> list[Belief]:
         """Beliefs that the labels leave possible: so many draws from the posterior, each of one risk model.
@@ -255,13 +485,9 @@ class RiskModel:
     def blind(self) -> RiskModel:
         """The same without signals: all items fail equally often, about as often as was believed before any label."""
         if self.family == "gamma":
-            return replace(self, features=self.features[:, :1], mean=self.mean[:1], sd=self.sd[:1])
-        if self.announced is None:
-            rate = float(self.expected(self.prior()).mean())
-        else:
-            rate = float((HIDDEN + (1 - HIDDEN) * self.announced) @ self.weights)
-        level, sd = np.atleast_1d(special.logit(rate)), np.array([BLIND_SD])
-        return replace(self, features=self.features[:, :1], mean=level, sd=sd, groups=None, announced=None)
+            return replace(self, rule=replace(self.rule, recipe=Plain()), mean=self.mean[:1], sd=self.sd[:1])
+        level = np.atleast_1d(special.logit(float((HIDDEN + (1 - HIDDEN) * self._announced) @ self.weights)))
+        return replace(self, rule=RiskRule(Plain()), mean=level, sd=np.array([BLIND_SD]), announced=None)
 
     def _modes(self, items: IntArray, losses: FloatArray, used: BoolArray) -> Modes:
         likelihood = self._likelihood(np.tile(HIDDEN, len(used)))
@@ -275,9 +501,11 @@ class RiskModel:
         return Prior(self._mean(losses), np.concatenate([self.sd, np.full(self.group_count, GROUP_SD)]))
 
     def _rows(self, items: IntArray) -> FloatArray:
-        if self.groups is None:
-            return self.features[items]
-        return np.concatenate([self.features[items], np.eye(self.group_count)[self.groups[items]]], axis=1)
+        part = self.population.take(items)
+        rows = self._features(part)
+        if not self.rule.groups or part.predictions is None:
+            return rows
+        return np.concatenate([rows, np.eye(self.rule.groups)[part.predictions]], axis=1)
 
     def _mean(self, losses: FloatArray) -> FloatArray:
         """Errors have any unit: the intercept of their prior lies at the scale of the losses seen."""
@@ -287,24 +515,11 @@ class RiskModel:
             mean[0] = np.log(level) if level > 0 else 0.0
         return mean
 
-    def expected(self, belief: Belief, items: IntArray | slice = slice(None)) -> FloatArray:
-        """Expected loss, one per item."""
-        if not isinstance(items, slice) or items != slice(None):
-            return self._expected(belief, items)
-        found = np.empty(len(self.features))
-        for start in range(0, len(found), BLOCK):
-            found[start : start + BLOCK] = self._expected(belief, slice(start, start + BLOCK))
-        return found
-
-    def _expected(self, belief: Belief, items: IntArray | slice) -> FloatArray:
-        features = self.features[items]
-        linear = features @ belief.coefficients[:, : features.shape[1]].T
-        if self.groups is not None:
-            linear = linear + belief.coefficients[:, features.shape[1] :].T[self.groups[items]]
-        if self.family == "gamma":
-            return np.asarray(np.exp(np.clip(np.round(linear[:, 0], DIGITS), -60, 60)))
-        chance = (HIDDEN + (1 - HIDDEN) * special.expit(linear)) @ belief.weights
-        return self.shifted(chance, 0.0)
+    def expected(self, belief: Belief, items: IntArray | None = None) -> FloatArray:
+        """Expected loss, one per item; of all items only where they are in memory."""
+        if items is not None:
+            return self.rule.expected(belief, self.population.take(items))
+        return np.concatenate(list(self.population.map(_expected, (self.rule, belief))))
 
     def shifted(self, expected: FloatArray, shift: float) -> FloatArray:
         """Expected losses after the intercept was moved: by log odds for failures, else by a factor ``exp(shift)``."""
@@ -314,64 +529,68 @@ class RiskModel:
         return np.asarray(special.expit(np.round(odds, DIGITS) + shift))
 
     def prospect(self, belief: Belief) -> Prospect:
-        """What a wave that is drawn with this belief goes by."""
+        """What a wave that is drawn with this belief goes by, of items in memory."""
         expected = self.expected(belief)
         return Prospect(expected, self.spread(expected), expected)
 
     def spread(self, expected: FloatArray, *, dispersion: float = 1 / SHAPE) -> FloatArray:
-        """Variance of the loss, one per expected loss.
-
-        dispersion
-            Of losses without a limit: their variance in units of the squared expectation.
-        """
-        return expected * (1 - expected) if self.family == "bernoulli" else dispersion * expected**2
+        """Variance of the loss, one per expected loss; ``RiskRule.spread`` has the words."""
+        return self.rule.spread(expected, dispersion=dispersion)
 
     def belief(self, row: FloatArray) -> Belief:
         """The inverse of ``Belief.as_row``."""
         return Belief(row[self.models :].reshape(self.models, -1), row[: self.models])
 
 
-def normal_score(values: FloatArray) -> FloatArray:
-    """Rank of each value, ties sharing theirs, as a quantile of the normal distribution."""
-    # Not np.unique with its inverse: at ten million items that holds three more arrays of their length.
-    order = np.argsort(values)
-    ordered = values[order]
-    ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(values) - 1) + 1
-    del ordered
-    counts = np.diff(ends, prepend=0)
-    score = np.asarray(special.ndtri((ends - (counts - 1) / 2 - 0.5) / len(values)))
-    found = np.empty(len(values))
-    found[order] = score if len(score) == len(values) else np.repeat(score, counts)
-    return found
+def _announced(part: Population, given: tuple[RiskRule, FloatArray]) -> ExactSum:
+    rule, mean = given
+    return ExactSum.of(special.expit(_linear(mean, rule.recipe.columns(part), None, part.size)))
 
 
-def failure_model(
-    suspicion: FloatArray | None,
-    others: Mapping[str, FloatArray],
-    groups: npt.NDArray[Any] | None,
-    size: int,
-    traits: Mapping[str, Known] = NOTHING,
-) -> RiskModel:
+def _expected(part: Population, given: tuple[RiskRule, Belief]) -> FloatArray:
+    return given[0].expected(given[1], part)
+
+
+def _doubt_sums(part: Population, _: None) -> tuple[ExactSum, ...]:
+    doubt = doubt_of(part)
+    return summed(doubt, doubt * doubt)
+
+
+def _weighted_sums(part: Population, given: tuple[Made, bool]) -> tuple[ExactSum, ...]:
+    """Of the weights, and of each column but the scaled doubt times them."""
+    made, doubtful = given
+    columns = made.columns(part)
+    likely = special.expit(LEVEL[0] + DOUBT[0] * columns[0]) if doubtful else np.ones(part.size)
+    return summed(likely, *(likely * column for column in columns[int(doubtful) :]))
+
+
+def _codes(part: Population, _: None) -> Range:
+    return Range.of(part.predictions if part.predictions is not None else np.zeros(0))
+
+
+def failure_model(population: Population) -> RiskModel:
     """The prior for failures.
 
-    suspicion
-        1 - confidence, one per item.
-    others
-        Further auxiliary variables by name, one value per item each; they enter by rank.
-    traits
-        What is known of some of them.
+    ``confidence`` among the auxiliary variables is 1 - confidence; the others enter by rank.
     """
-    columns, likely = [np.ones(size)], np.ones(size)
-    doubt = None if suspicion is None else special.logit(np.clip(suspicion, 1e-6, 0.999))
-    doubted = doubt is not None and float(doubt.std()) >= 1e-9
-    if doubt is not None and doubted:
-        scaled = doubt / max(float(doubt.std()), 0.3)
-        likely = special.expit(LEVEL[0] + DOUBT[0] * scaled)
-        columns += [scaled, _centred((scaled - scaled.mean()) ** 2, likely)]
-    columns += [_centred(normal_score(values), likely) for values in others.values()]
-    mean, sd = failure_prior(others, traits, doubted=doubted)
-    few = groups is not None and int(groups.max()) < GROUPS
-    return RiskModel(np.column_stack(columns), mean, sd, groups if few else None)
+    others = [name for name in population.auxiliary if name != "confidence"]
+    spread, mean = _spread_of_doubt(population) if "confidence" in population.auxiliary else (0.0, 0.0)
+    doubtful = spread > CONSTANT
+    scale = max(spread, 0.3)
+    doubt = (scale, mean / scale, 0.0) if doubtful else None
+    columns = [SignalColumn(name) for name in others]
+    ranked = [(column, normal_scores(population, column, population.size), 0.0) for column in columns]
+    made = Made(doubt, tuple(ranked))
+    if doubtful or ranked:
+        # Zero where failures are expected, so that the intercept means the same with and without a column.
+        weight, *sums = map(float, scan(population, _weighted_sums, (made, doubtful)))
+        centres = [one / weight for one in sums]
+        made = Made(
+            None if doubt is None else (*doubt[:2], centres[0]),
+            tuple((*one[:2], centre) for one, centre in zip(ranked, centres[int(doubtful) :], strict=True)),
+        )
+    prior_mean, sd = failure_prior(others, population.traits, doubted=doubtful)
+    return RiskModel(population, RiskRule(made, _group_count(population)), prior_mean, sd)
 
 
 def failure_prior(
@@ -395,46 +614,42 @@ def loss_prior(others: Collection[str], traits: Mapping[str, Known], *, extreme:
     return np.array(mean), np.array([10.0] + [SLOPE[1]] * (len(mean) - 1))
 
 
-def _centred(column: FloatArray, weights: FloatArray) -> FloatArray:
-    """Zero where failures are expected, so that the intercept means the same with and without this column."""
-    return column - float(np.average(column, weights=weights))
+def _spread_of_doubt(population: Population) -> tuple[float, float]:
+    """Standard deviation and mean."""
+    mean, square = (one.exact / population.size for one in scan(population, _doubt_sums, None))
+    return math.sqrt(max(square - mean**2, Fraction(0))), float(mean)
 
 
-def loss_model(
-    others: Mapping[str, FloatArray],
-    predictions: FloatArray | None,
-    size: int,
-    traits: Mapping[str, Known] = NOTHING,
-) -> RiskModel:
+def _group_count(population: Population) -> int:
+    if population.predictions is None:
+        return 0
+    most = int(scan(population, _codes, None).high)
+    return most + 1 if most < GROUPS else 0
+
+
+def _predicted(part: Population) -> FloatArray:
+    return np.asarray(part.predictions, dtype=np.float64)
+
+
+def loss_model(population: Population) -> RiskModel:
     """The prior for squared or absolute errors: larger where signals are high, or the prediction is extreme."""
-    columns = [np.ones(size), *map(normal_score, others.values())]
-    if predictions is not None:
-        columns.append(normal_score(np.abs(predictions - np.median(predictions))))
-    mean, sd = loss_prior(others, traits, extreme=predictions is not None)
-    return RiskModel(np.column_stack(columns), mean, sd, None, "gamma")
+    names = [name for name in population.auxiliary if name != "confidence"]
+    columns, extreme = list[Column](map(SignalColumn, names)), population.predictions is not None
+    if extreme:
+        columns.append(Extreme(median(population, _predicted, population.size)))
+    mean, sd = loss_prior(names, population.traits, extreme=extreme)
+    made = Made(None, tuple((column, normal_scores(population, column, population.size), 0.0) for column in columns))
+    return RiskModel(population, RiskRule(made, 0, "gamma"), mean, sd)
 
 
-def frame_model(
-    auxiliary: Mapping[str, FloatArray],
-    predictions: npt.NDArray[Any] | None,
-    size: int,
-    task: str,
-    traits: Mapping[str, Known] = NOTHING,
-) -> RiskModel:
+def risk_model(population: Population) -> RiskModel:
     """The prior that fits what is known about a population.
 
-    predictions
-        Predicted class (a small whole number) or value of each item, where it is known.
+    Its predictions are codes of classes (small whole numbers) or values, where they are known.
     """
-    others = {name: values for name, values in auxiliary.items() if name != "confidence"}
-    if task == "regression":
-        return loss_model(others, None if predictions is None else predictions.astype(np.float64), size, traits)
-    return failure_model(auxiliary.get("confidence"), others, predictions, size, traits)
+    return (loss_model if population.task == "regression" else failure_model)(population)
 
 
 def model_of(frame: Population) -> RiskModel:
     """The prior that fits a frame, made once."""
-    return frame.memo(
-        "risk",
-        lambda: frame_model(frame.auxiliary, frame.predictions, frame.size, frame.task, frame.traits),
-    )
+    return frame.memo("risk", lambda: risk_model(frame))

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
 
 

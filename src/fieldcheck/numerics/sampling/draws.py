@@ -15,9 +15,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 _RESOLUTION = 2**52
 """Sum of the whole-number sizes of a population: one-draw probabilities are multiples of about 2e-16."""

@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 _COARSE = 700
 """Points of the coarse problem that is solved exactly; the cuts are then moved to a local optimum of the full one."""

@@ -15,12 +15,9 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 
-
 FloatArray = npt.NDArray[np.float64]
 
-
 _SCALE = 2.0**20
-
 
 _CELLS = 2_000_000
 """Array cells handled at once: bounds the memory beside the codes themselves."""

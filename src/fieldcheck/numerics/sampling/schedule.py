@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 FIRST_LEAST, FIRST_MOST, FIRST_SHARE = 20, 60, 0.2
 
-
 GROWTH = 1.5
 
-
 OPEN_GROWTH = 0.25
-
 
 OPEN_FIRST = 40
 """Labels before the first look of a campaign that may stop after any wave."""
@@ -59,5 +56,10 @@ def open_schedule(first: int, budget: int, done: int = 0) -> list[int]:
     """
     sizes: list[int] = []
     while (spent := done + sum(sizes)) < budget:
-        sizes.append(min(max(1, round(OPEN_GROWTH * spent)) if spent else first, budget - spent))
+        sizes.append(min(next_open(spent) if spent else first, budget - spent))
     return sizes
+
+
+def next_open(spent: int) -> int:
+    """Size of such a wave after so many labels."""
+    return max(1, round(OPEN_GROWTH * spent))

@@ -9,7 +9,6 @@ from fieldcheck.numerics.sampling.draws import below
 
 IntArray = npt.NDArray[np.int64]
 
-
 _BLOCK = 256
 
 

@@ -5,20 +5,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.numerics.exact import Mapped, Range, scan
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
-from fieldcheck.numerics.sampling.inclusion import scale_to, wave_inclusion
-from fieldcheck.numerics.sampling.pivotal import ordered_pivotal
+from fieldcheck.numerics.sampling.inclusion import (
+    ArrayStretch,
+    Inclusion,
+    ItemStretch,
+    Sized,
+    SizeSums,
+    factors,
+    settled,
+    wave_inclusion,
+)
+from fieldcheck.numerics.sampling.pivotal import pick
 
 FloatArray = npt.NDArray[np.float64]
 
-
 IntArray = npt.NDArray[np.int64]
-
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -58,6 +67,10 @@ class WaveRule:
             certain=self.certain,
         )
 
+    def settled(self, items: Mapped, count: float, sums: SizeSums | None = None) -> Inclusion:
+        """The chances of a wave of ``count``, of items in parts."""
+        return settled(items, count, objective=self.objective, floor=self.floor, certain=self.certain, sums=sums)
+
     def draw(
         self,
         prospect: Prospect,
@@ -74,9 +87,7 @@ class WaveRule:
         choice, order
             Randomness for what is drawn, and for what comes first.
         """
-        inclusion = self.inclusion(prospect, drawn, count)
-        chosen = _pick(inclusion, np.flatnonzero(~drawn), prospect.order, choice)
-        return chosen[permutation(order, len(chosen))]
+        return self.draw_apart(prospect, drawn, count, train=0.0, choice=choice, order=order)[0]
 
     def draw_apart(
         self,
@@ -88,28 +99,90 @@ class WaveRule:
         choice: np.random.Generator,
         order: np.random.Generator,
     ) -> tuple[IntArray, BoolArray]:
-        """One wave in two parts: first the items to train with, then, from all others, those to keep.
+        """One wave in two parts; ``drawn_apart`` has the words."""
+        places = np.unique(prospect.order, return_inverse=True)[1]
+        items = ArrayStretch.of(prospect.expected, prospect.spread, drawn, order=places)
+        chances = self.settled(items, count)
+        return drawn_apart(items, chances, count, train=train, along=Range.of(places), choice=choice, order=order)
 
-        Together every item has the chance of one wave. A wave that is split afterwards would not do: what is kept would
-        avoid the neighbours of what was trained with, which a new version may have learnt.
 
-        train
-            Share of the wave to train with.
-        """
-        if not train:
-            items = self.draw(prospect, drawn, count, choice=choice, order=order)
-            return items, np.zeros(len(items), dtype=bool)
-        inclusion = self.inclusion(prospect, drawn, count)
-        first = math.floor(train * count + float(uniforms(choice, 1)[0]))
-        part = first / count
-        left = np.flatnonzero(~drawn)
-        training = _pick(inclusion * part, left, prospect.order, choice)
-        left = np.setdiff1d(left, training, assume_unique=True)
-        chance = kept_chance(inclusion, inclusion * part)
-        keep = np.minimum(chance * scale_to(chance[left], count - first), 1.0)
-        chosen = np.concatenate([training, _pick(keep, left, prospect.order, choice)])
-        mixed = permutation(order, len(chosen))
-        return chosen[mixed], mixed < len(training)
+class WaveItems(Mapped, Protocol):
+    """What a wave is drawn from: stretches that steps are mapped over."""
+
+    @property
+    def size(self) -> int: ...
+
+    def without(self, items: IntArray) -> Self:
+        """The same, of which some more cannot be drawn."""
+        ...
+
+
+def drawn_apart(
+    items: WaveItems,
+    chances: Inclusion,
+    count: int,
+    *,
+    train: float,
+    along: Range,
+    choice: np.random.Generator,
+    order: np.random.Generator,
+) -> tuple[IntArray, BoolArray]:
+    """One wave in two parts: first the items to train with, then, from all others, those to keep; in random order.
+
+    Together every item has the chance of one wave. A wave that is split afterwards would not do: what is kept would
+    avoid the neighbours of what was trained with, which a new version may have learnt.
+
+    train
+        Share of the wave to train with.
+    along
+        Smallest and largest place in the order of the items.
+    choice, order
+        Randomness for what is drawn, and for what comes first: a first part of a wave is a smaller wave.
+    """
+    where: dict[str, Any] = {"along": along, "size": items.size}
+    if not train:
+        chosen = np.concatenate(pick(items, chances, choice, **where))
+        return chosen[permutation(order, len(chosen))], np.zeros(len(chosen), dtype=bool)
+    first = math.floor(train * count + float(uniforms(choice, 1)[0]))
+    training = np.concatenate(pick(items, Share(chances, first / count), choice, **where))
+    rest, kept = items.without(training), KeptChance(chances, first / count)
+    sums = scan(rest, _sizes, kept)
+    total, tops = float(sums.total), (sums.sizes.high,)
+    (factor,) = factors(rest, (kept,), sums.count, count - first, total=total, tops=tops)
+    chosen = np.concatenate([training, *pick(rest, replace(kept, factor=factor), choice, **where)])
+    mixed = permutation(order, len(chosen))
+    return chosen[mixed], mixed < len(training)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of the chance of a wave."""
+
+    chances: Inclusion
+    part: float
+
+    def __call__(self, stretch: ItemStretch) -> FloatArray:
+        return self.chances(stretch) * self.part
+
+
+@dataclass(frozen=True)
+class KeptChance:
+    """The chance to be labelled and kept, given that an item is not one of those to train with."""
+
+    chances: Inclusion
+    part: float
+    factor: float = 1.0
+
+    def __call__(self, stretch: ItemStretch) -> FloatArray:
+        chance = self.chances(stretch)
+        return np.minimum(kept_chance(chance, chance * self.part) * self.factor, 1.0)
+
+    def sizes(self, stretch: ItemStretch) -> FloatArray:
+        return self(stretch)[stretch.left]
+
+
+def _sizes(stretch: ItemStretch, sized: Sized) -> SizeSums:
+    return SizeSums.of(sized.sizes(stretch))
 
 
 def kept_chance(labelled: FloatArray, train: FloatArray) -> FloatArray:
@@ -119,16 +192,6 @@ def kept_chance(labelled: FloatArray, train: FloatArray) -> FloatArray:
         The chance to be labelled at all, and to be labelled for training.
     """
     return np.divide(labelled - train, 1 - train, out=np.ones_like(labelled), where=train < 1)
-
-
-def _pick(inclusion: FloatArray, left: IntArray, along: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Items with these chances, of those that are left, spread along an order."""
-    chosen = left[inclusion[left] >= 1.0]
-    rest = left[inclusion[left] < 1.0]
-    if float(inclusion[rest].sum()) < 0.5:
-        return chosen.astype(np.int64, copy=False)
-    rest = rest[np.argsort(along[rest], kind="stable")]
-    return np.concatenate([chosen, rest[ordered_pivotal(inclusion[rest], rng)]]).astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,14 @@ import numpy as np
 
 from fieldcheck.core.pool.column import Column, as_column
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.sources import ranked
 from fieldcheck.sources.table import RawTable
 
 INDEX = "__index_level_"
 """What the column begins with that pandas writes an index without a name to."""
+
+
+LISTS = ("list", "fixed_size_list", "large_list")
 
 
 def from_arrow(
@@ -27,9 +31,12 @@ def from_arrow(
     columns: dict[str, Column] = {}
     matrices: dict[str, Any] = {}
     notes: list[str] = []
+    found, scores, called, ranks = _ranked(found)
+    matrices.update(scores)
+    notes += ranks
     for name, array in found.items():
         kind = str(array.type)
-        if kind.startswith(("list", "fixed_size_list", "large_list")) and (matrix := as_matrix(array)) is not None:
+        if kind.startswith(LISTS) and (matrix := as_matrix(array)) is not None:
             matrices[name] = matrix
         elif kind.startswith("struct"):
             path = _paths(array)
@@ -37,7 +44,21 @@ def from_arrow(
             notes += [] if path is not None else [f"'{name}' is left out: it holds {kind[:60]}"]
         else:
             columns[name] = as_column(array, name)
-    return RawTable(columns, origin, matrices=matrices, names=names or {}, form=form, rows=rows, notes=tuple(notes))
+    known = {**(names or {}), **called}
+    return RawTable(columns, origin, matrices=matrices, names=known, form=form, rows=rows, notes=tuple(notes))
+
+
+def _ranked(found: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Sequence[str]], list[str]]:
+    """The columns without lists of classes with their scores; these as matrices, with their classes, and notes."""
+    import pyarrow as pa
+
+    lists = {name: array for name, array in found.items() if str(array.type).startswith(LISTS)}
+    if all(pa.types.is_primitive(array.type.value_type) for array in lists.values()):
+        return dict(found), {}, {}, []
+    made, names, notes = ranked.together({name: array.to_pylist() for name, array in lists.items()})
+    left = {name: array for name, array in found.items() if name not in lists or (name in made and name not in names)}
+    left |= {name: pa.chunked_array([values]) for name, values in made.items() if name not in lists}
+    return left, {name: np.asarray(made[name]) for name in names}, names, notes
 
 
 def as_matrix(array: Any) -> Any:

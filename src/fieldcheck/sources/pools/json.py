@@ -1,4 +1,4 @@
-"""JSON: lines, lists of objects, tables as pandas, Weights & Biases and MLflow write them, Label Studio's exports."""
+"""JSON: lines, lists of objects, tables as pandas, Weights & Biases and MLflow write them, exports, logs of evals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files import text as texts
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.limits import check_size
-from fieldcheck.sources import ranked
+from fieldcheck.sources import evals, ranked
 from fieldcheck.sources.pools.records import from_lists, from_records
 from fieldcheck.sources.roles import ColumnMap
 from fieldcheck.sources.table import RawTable
@@ -65,6 +65,8 @@ def _parsed(text: str) -> tuple[Any, bool]:
 
 
 def _as_table(found: Any, origin: Origin, *, form: str) -> RawTable:
+    if (log := evals.known(found)) is not None:
+        return from_records(log[0], origin, form=f"{form}, {log[1]}")
     if isinstance(found, Mapping):
         return _of_object(found, origin, form=form)
     if isinstance(found, list) and found and all(ranked.is_listed(one) for one in found):

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from fieldcheck.core.words import counted
+from fieldcheck.core import words
 
 LOOKED_AT = 60
 """Rows that are looked at."""
@@ -53,7 +53,7 @@ class Layout:
     @property
     def words(self) -> list[str]:
         """The layout for people."""
-        skipped = f"{counted(self.above, 'line')} above the header left out" if self.above else ""
+        skipped = f"{words.counted(self.above, 'line')} above the header left out" if self.above else ""
         return [one for one in (DELIMITERS[self.delimiter] if len(self.names) > 1 else "", skipped) if one]
 
 
@@ -126,12 +126,15 @@ def _may_be_header(row: Sequence[Any], width: int) -> bool:
 
 
 def _is_fuller(rows: Sequence[Sequence[Any]], first: int, at: int) -> bool:
-    """Whether a further row names columns that a first one has no names for: that one is a remark of several cells.
+    """Whether a further row names columns that a first one has no names of their own for.
+
+    That one is a remark of several cells, or names groups of columns.
 
     Below names stand values: other ones, and as many as there are names. Remarks stand at the top only.
     """
     row, above = rows[at], rows[first]
     gaps = len(above) < len(row) or any(not _is_there(cell) for cell in above[1:])
+    gaps = gaps or (len({*map(str, above)}) < len(above) and len({*map(str, row)}) == len(row))
     if not gaps or at > REMARKS or len(row) < len(above) or not all(map(_is_there, row)) or any(map(_is_number, row)):
         return False
     below = rows[at + 1 :]

@@ -84,13 +84,12 @@ def from_lists(lists: Mapping[str, Sequence[Any]], origin: Origin, *, form: str,
     matrices: dict[str, Any] = {}
     notes: list[str] = []
     commas: dict[str, None] = {}
-    lists, names = ranked.together(lists)
+    lists, names, ranks = ranked.together(lists)
+    notes += ranks
     for name, values in lists.items():
         column, mixed = (None, False) if name in names else column_of(values)
         if column is None:
             matrix = _matrix(values, pa)
-            if name in names:
-                notes.append(f"'{name}' has a score for each class: the largest is the prediction, unless told")
             if matrix is None:
                 columns[name] = pa.chunked_array([pa.array([_plain(value) for value in values], pa.string())])
                 notes.append(f"'{name}' holds lists or objects: read as text")

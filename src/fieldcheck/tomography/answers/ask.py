@@ -103,7 +103,7 @@ def ask(
         profile=profile.name if profile is not None else "",
         notes=(*fitted.notes, *(() if profile is None else profile.notes(query.space))),
         not_applicable=selected.total - region.total,
-        left=float(weights @ left),
+        left=1.0 if shares is None else float(weights @ left),
         recall=math.nan if seen is None else seen.recall,
         precision=math.nan if seen is None else seen.precision,
         drawn=len(tests) if region.sampled else 0,

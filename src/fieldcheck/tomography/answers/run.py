@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.core import boxes as box
-from fieldcheck.core.errors import SpaceError
+from fieldcheck.core.errors import QueryError, SpaceError
 from fieldcheck.core.space import Answer, Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.files import npz, schema
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.whole import whole_file
 from fieldcheck.tomography import surrogates
+from fieldcheck.tomography.answers.arranged import Orders, in_order
 from fieldcheck.tomography.answers.ask import ask, drawn_rows
 from fieldcheck.tomography.answers.fit_file import fitted
 from fieldcheck.tomography.answers.higher_orders import HigherOrders, higher_orders
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.plans.base import Plan
-from fieldcheck.tomography.query import parse
+from fieldcheck.tomography.query import Query, parse
 from fieldcheck.tomography.runs.ending import Ending, ending
 from fieldcheck.tomography.runs.folder import BACKUP, HEAD, RunFolder, space_of
 from fieldcheck.tomography.runs.measure import Bands, Look, Progress, Tell, Workers, carried_out, head_of
@@ -68,6 +69,8 @@ class Run:
     rows, objects
         All rows, also those in which nothing was left that could be found: ``outcomes`` are without them. Single
         objects, by row, where they were kept.
+    draws
+        Rows that were drawn, where ``outcomes`` are some of them only.
     """
 
     space: Space
@@ -84,6 +87,7 @@ class Run:
     left: ShareLeft | None = None
     rows: Outcomes | None = None
     objects: box.Objects | None = None
+    draws: int | None = None
 
     @classmethod
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
@@ -150,17 +154,34 @@ class Run:
     def ask(self, query: str, *, profile: Profile | None = None, level: float = 0.95, worst: int = 5) -> Answer:
         """The answer to a query."""
         found = parse(query, self.space)  # before the surrogate is fitted: what is wrong with it is said at once
+        if found.orders:
+            return self._in_order(found.orders, query)._answer(found, profile, level, worst)
+        return self._answer(found, profile, level, worst)
+
+    def _in_order(self, orders: Orders, query: str) -> Run:
+        """The run as if these perturbations had always been applied so; its surrogate is fitted anew."""
+        if self.arrangements is None:
+            raise QueryError(
+                f"'{query}' names an order, and this run has one: {', '.join(self.space.names)}",
+                rule="ordered = true in the space file applies perturbations in every order",
+            )
+        rows = in_order(self.space, self.outcomes, self.arrangements, orders)
+        if not len(rows):
+            raise QueryError(f"no row of this run was applied as '{query}' says", rule="one or more", hint="--resume")
+        return replace(self, outcomes=rows, kept=None, rows=None, objects=None, draws=drawn_rows(self.outcomes))
+
+    def _answer(self, query: Query, profile: Profile | None, level: float, worst: int) -> Answer:
         return ask(
             self.fitted,
             self.outcomes,
-            found,
+            query,
             profile=profile,
             quality=self.quality,
             level=level,
             worst=worst,
             shares=None if self.left is None else self.shares,
             objects=self.objects_in,
-            draws=None if self.rows is None or self.left is None else drawn_rows(self.rows),
+            draws=self.draws if self.rows is None or self.left is None else drawn_rows(self.rows),
         )
 
     def export(self) -> Path | None:
@@ -247,6 +268,8 @@ def measure(  # noqa: PLR0913 -- all optional
         Where the rest is run; by default here.
     """
     surrogates.registry.build(surrogate)  # a wrong name is said before anything is measured
+    if ordered and subject.one_order:
+        raise SpaceError("a recorded truth knows one order", rule="ordered = false")
     if rule is None:
         budget = budget or plan.usual
     head = head_of(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered, base=base)

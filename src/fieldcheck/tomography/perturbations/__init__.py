@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.inputs import Kind
 from fieldcheck.core.registry import Registry
-from fieldcheck.core.rng import ItemStreams, rng_for
+from fieldcheck.core.rng import ItemStreams
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.perturbations.families import families, family
 from fieldcheck.tomography.perturbations.image.brightness import Brightness
@@ -59,7 +59,7 @@ from fieldcheck.tomography.perturbations.text.synonym import Synonym
 from fieldcheck.tomography.perturbations.text.typos import Typos
 from fieldcheck.tomography.perturbations.text.word_order import WordOrder
 
-__all__ = ["Edited", "ItemStreams", "families", "family", "register", "registry", "rng_for"]
+__all__ = ["Edited", "ItemStreams", "families", "family", "register", "registry"]
 
 
 registry: Registry[Perturbation] = Registry(

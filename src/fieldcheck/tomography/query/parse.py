@@ -4,6 +4,7 @@
     every      = one (("and" | "," ["and"]) one)*
     one        = "not" one | "(" query ")" | "all" | comparison
     comparison = operand (sign operand)+ | name ["not"] "in" "{" member ("," member)* "}" | word name
+               | name (("before" | "after") name)+
     operand    = name | number | word
     member     = number [".." number] | word
 
@@ -15,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fieldcheck.core.errors import QueryError
-from fieldcheck.core.space import Space
+from fieldcheck.core.space import RESERVED, Space
 from fieldcheck.tomography.query.region import Query
 from fieldcheck.tomography.query.tokens import COMPARISONS, Token, error, tokens
-from fieldcheck.tomography.query.tree import Among, And, Between, Compared, Everything, Node, Not, Or
+from fieldcheck.tomography.query.tree import Among, And, Before, Between, Compared, Everything, Node, Not, Or, orders_in
 from fieldcheck.tomography.query.vocabulary import Quantity, is_known, look_up, vocabulary
 
 LONGEST = 10_000
@@ -27,6 +28,9 @@ LONGEST = 10_000
 
 DEEPEST = 100
 """Parentheses and ``not`` that may be open at once."""
+
+
+FOLLOWS = ("before", "after")
 
 
 MIRRORED = {"<": ">", "<=": ">=", "=": "=", "!=": "!=", ">=": "<=", ">": "<"}
@@ -44,6 +48,12 @@ def parse(text: str, space: Space) -> Query:
         raise QueryError("the query is empty", rule="a condition on the tests, or all", hint=EXAMPLE)
     node = parser.query()
     parser.expect("end", "the query should end here, or go on with and / or")
+    if orders_in(node) is None:
+        raise QueryError(
+            "an order under 'or' or 'not'",
+            rule="before and after hold for all of a query: they are joined by and",
+            hint=f"{space.names[0]} before {space.names[-1]}, order = 2",
+        )
     return Query(text, node, space)
 
 
@@ -112,6 +122,8 @@ class _Parser:
         first = self.operand()
         if self.now.kind in ("in", "not in", "not"):
             return self.membership(first)
+        if self.now.kind == "name" and self.now.text.lower() in FOLLOWS:
+            return self.sequence(first)
         if self.now.kind == "name" and not is_known(first, self.known):
             return self.bounded(self.operand(), "=", first)  # as people say it: high brightness
         if self.now.kind not in COMPARISONS:
@@ -124,6 +136,26 @@ class _Parser:
             links.append(self.link(first, sign, second))
             first = second
         return links[0] if len(links) == 1 else And(tuple(links))
+
+    def sequence(self, name: Token) -> Node:
+        """Perturbations in the order in which they are applied."""
+        first, links = self.axis(name), list[Node]()
+        while self.now.kind == "name" and self.now.text.lower() in FOLLOWS:
+            word = self.operand().text.lower()
+            place = self.now
+            second = self.axis(self.operand())
+            if first == second:
+                raise self.wrong(place, f"{first} before itself", rule="two perturbations")
+            links.append(Before(first, second) if word == "before" else Before(second, first))
+            first = second
+        return links[0] if len(links) == 1 else And(tuple(links))
+
+    def axis(self, token: Token) -> str:
+        """The perturbation that a name stands for."""
+        name = look_up(token, self.known, self.text).name
+        if name in RESERVED:
+            raise self.wrong(token, f"{name} is no perturbation", rule="before and after stand between perturbations")
+        return name
 
     def operand(self) -> Token:
         token = self.now

@@ -20,7 +20,19 @@ from fieldcheck.core.errors import QueryError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.tomography.query.selection import Box, Selection
-from fieldcheck.tomography.query.tree import Among, And, Between, Compared, Everything, Node, Not, Or, names_in
+from fieldcheck.tomography.query.tree import (
+    Among,
+    And,
+    Before,
+    Between,
+    Compared,
+    Everything,
+    Node,
+    Not,
+    Or,
+    names_in,
+    orders_in,
+)
 
 Values = Callable[[str, IntArray], FloatArray]
 """From ``robustness`` or ``quality`` to its values for some tests."""
@@ -46,6 +58,12 @@ class Query:
     def needs(self) -> frozenset[str]:
         """What has to be known about every test: ``robustness``, ``quality``, or nothing."""
         return names_in(self.node) & MEASURED
+
+    @property
+    def orders(self) -> tuple[tuple[int, int], ...]:
+        """Axes of which the first is applied before the second."""
+        at = self.space.names.index
+        return tuple((at(one.first), at(one.second)) for one in orders_in(self.node) or ())
 
     def select(self, values: Values | None = None, *, seed: int = 0) -> Selection:
         """Its tests: all of them, or a sample where they are in a box of more than can be listed."""
@@ -100,14 +118,21 @@ class _Nodes:
                 return self._between(node)
             case Among(name=name, values=values):
                 return np.isin(self.quantity(name), list(values))
-            case Compared(left=left, sign=sign, right=right):
-                found: npt.NDArray[np.bool_] = SIGNS[sign](self.quantity(left), self.quantity(right))
-                return found
+            case Compared() | Before():
+                return self._two(node)
             case Not(part=part):
                 return ~self.select(part)
             case And(parts=parts) | Or(parts=parts):
                 join = np.logical_and if isinstance(node, And) else np.logical_or
                 return reduce(join, map(self.select, parts))
+
+    def _two(self, node: Compared | Before) -> npt.NDArray[np.bool_]:
+        found: npt.NDArray[np.bool_]
+        if isinstance(node, Before):
+            found = (self.levels(node.first) > 0) & (self.levels(node.second) > 0)
+        else:
+            found = SIGNS[node.sign](self.quantity(node.left), self.quantity(node.right))
+        return found
 
     def _between(self, node: Between) -> npt.NDArray[np.bool_]:
         value = self.quantity(node.name)

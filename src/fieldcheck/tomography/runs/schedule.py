@@ -23,6 +23,10 @@ FIRST = 4_000
 """Rows before the bands of a spread plan are looked at for the first time."""
 
 
+BASE = 400
+"""Unperturbed inputs that are measured first: every drop is measured from them."""
+
+
 ROUNDS = 6
 """Times that a plan is asked again, because some of its rows are unperturbed and there already."""
 

@@ -15,7 +15,7 @@ from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Space
-from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Moving, Perturbation
 
 VISIBLE = 0.5
@@ -167,28 +167,3 @@ def _moved(maps: FloatArray, boxes: FloatArray) -> FloatArray:
 def _clipped(boxes: FloatArray, windows: FloatArray) -> FloatArray:
     low = np.maximum(boxes[:, :2], windows[..., :2])
     return np.concatenate([low, np.maximum(np.minimum(boxes[:, 2:], windows[..., 2:]), low)], axis=1)
-
-
-@dataclass(frozen=True)
-class ClassGroups:
-    """Which classes of the model are which of the truth: one group for several of both.
-
-    truth, model
-        Group by class; what is in no group is not looked at.
-    """
-
-    truth: dict[float, int]
-    model: dict[float, int]
-
-    def of_truth(self, boxes: FloatArray) -> FloatArray:
-        return _grouped(boxes, self.truth, 4)
-
-    def of_model(self, boxes: FloatArray) -> FloatArray:
-        return _grouped(boxes, self.model, 5)
-
-
-def _grouped(boxes: FloatArray, groups: dict[float, int], column: int) -> FloatArray:
-    known: BoolArray = np.isin(boxes[:, column], list(groups))
-    found = boxes[known]
-    found[:, column] = [groups[code] for code in found[:, column].tolist()]
-    return found

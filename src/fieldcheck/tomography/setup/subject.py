@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, cast
@@ -27,7 +27,7 @@ from fieldcheck.models import classes as naming
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against, entries
-from fieldcheck.tomography.setup.scenes import VISIBLE, ClassGroups, Right, Scenes, ShareLeft
+from fieldcheck.tomography.setup.scenes import VISIBLE, Right, Scenes, ShareLeft
 from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, Recipe
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
@@ -54,6 +54,8 @@ class Subject:
         What was found out when it was opened.
     recorded_left
         The share of the inputs with an object left, where that was recorded.
+    one_order
+        Whether perturbations can be applied in the space's own order only.
     """
 
     space: Space
@@ -66,6 +68,7 @@ class Subject:
     notes: tuple[str, ...] = ()
     executor: Executor | None = None
     recorded_left: ShareLeft | None = None
+    one_order: bool = False
 
     def left(self) -> ShareLeft | None:
         """The share of the inputs with an object left, where the truth is boxes."""
@@ -83,12 +86,12 @@ def of_truth(truth: RecordedTruth) -> Subject:
     """A recorded truth as a subject; the order of perturbations is the recorded one."""
 
     def measure(tests: IntArray, inputs: IntArray, arrangements: IntArray | None) -> FloatArray:
-        if arrangements is not None:
-            raise SpaceError("a recorded truth knows one order", rule="ordered = false")
         return truth.measure(tests, inputs).held
 
     digest = {"truth": hashlib.sha256(np.packbits(truth.held).tobytes()).hexdigest()[:16]}
-    return Subject(truth.space, truth.inputs, measure, truth.labels, truth.guess, digest, recorded_left=truth.left)
+    return Subject(
+        truth.space, truth.inputs, measure, truth.labels, truth.guess, digest, recorded_left=truth.left, one_order=True
+    )
 
 
 def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
@@ -263,61 +266,16 @@ def _scenes(recipe: Recipe, inputs: Inputs, opened: models.Opened, *, trust: boo
     boxed = isinstance(recipe.measure, measures.Detection | measures.DetectionF1)
     if not boxed and "decoder" not in recipe.model:
         return None, lambda batch: model.respond(steps(batch)).outputs
-    if inputs.kind != "image":
-        raise SpaceError(f"boxes in {inputs.kind}s", rule="a detector looks at images")
-    height, width = inputs.batch(0, 1).shape[1:3]
-    groups = _groups(recipe, inputs)
-    decode = _decoder(str(recipe.model.get("decoder", "boxes")), trust=trust)
-    fit = steps.fit
-
-    def boxes_of(output: Any) -> FloatArray:
-        said = decode(output, fit.height if fit else height, fit.width if fit else width)
-        brought = said if fit is None else fit.back(said, height, width)
-        return brought if groups is None else groups.of_model(brought)
-
-    def respond(batch: Any) -> npt.NDArray[Any]:
-        return entries([boxes_of(output) for output in model.respond(steps(batch)).outputs])
-
-    truths = [_with_class(box.read_boxes(label)) for label in _labels(inputs)]
+    given = [(one["truth"], one["model"]) for one in recipe.check.get("classes", {}).values()]
+    names = {"truth": getattr(inputs, "classes", ()), "model": recipe.model.get("classes", ())}
+    groups = models.ClassGroups.of(given, **names) if given else None
+    detector = models.Detector.of(opened, inputs, str(recipe.model.get("decoder", "boxes")), groups=groups, trust=trust)
     function = recipe.check.get("kind") == "function"
     right: Right = models.named_object(str(recipe.check["function"]), trust=trust) if function else recipe.measure
-    found = truths if groups is None else [groups.of_truth(boxes) for boxes in truths]
-    respond(inputs.batch(0, 1))  # what is wrong with the outputs is said at once
-    return Scenes(found, height, width, right, float(recipe.check.get("visible", VISIBLE))), respond
-
-
-def _with_class(boxes: FloatArray) -> FloatArray:
-    """``x0, y0, x1, y1, class``; a class of nan where none is known."""
-    return np.column_stack([boxes, np.full(len(boxes), np.nan)])[:, :5]
-
-
-def _decoder(spec: str, *, trust: bool) -> Callable[[Any, int, int], FloatArray]:
-    """From the outputs for an image, its height and its width to boxes."""
-    if ":" not in spec or "=" in spec:
-        return models.known_decoders.build(spec).boxes
-    own, rows = models.named_object(spec, trust=trust), models.known_decoders.build("boxes")
-    return lambda output, height, width: rows.boxes(own(output, height, width), height, width)
-
-
-def _groups(recipe: Recipe, inputs: Inputs) -> ClassGroups | None:
-    """Which classes belong together; names are those of the data and of ``classes`` in [model]."""
-    given = recipe.check.get("classes")
-    if not given:
-        return None
-    truth, model = getattr(inputs, "classes", ()), recipe.model.get("classes", ())
-    return ClassGroups(
-        {_code(one, truth, "data"): at for at, group in enumerate(given.values()) for one in group["truth"]},
-        {_code(one, model, "model"): at for at, group in enumerate(given.values()) for one in group["model"]},
-    )
-
-
-def _code(given: int | str, names: Sequence[str], whose: str) -> float:
-    if isinstance(given, int):
-        return float(given)
-    if given not in names:
-        rule = "classes: " + ", ".join(names) if names else f"the {whose} names no classes: give numbers"
-        raise SpaceError(f"no class '{given}' of the {whose}", rule=rule)
-    return float(list(names).index(given))
+    truths = [detector.true_boxes(label) for label in _labels(inputs)]
+    visible = float(recipe.check.get("visible", VISIBLE))
+    scenes = Scenes(truths, detector.height, detector.width, right, visible)
+    return scenes, lambda batch: entries(detector(batch))
 
 
 def file_digest(path: Path) -> str:

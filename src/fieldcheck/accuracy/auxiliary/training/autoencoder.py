@@ -19,10 +19,8 @@ from fieldcheck.core.types import FloatArray, IntArray
 
 BATCH = 128
 
-
 PATIENCE = 5
 """Epochs without a better validation loss after which training stops."""
-
 
 HELD_OUT = 10
 """One item of so many is for validation."""

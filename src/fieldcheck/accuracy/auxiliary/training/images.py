@@ -19,10 +19,8 @@ from fieldcheck.core.types import FloatArray, IntArray
 USUAL, MOST = 8, 60
 """Epochs on a large reference, and on a small one."""
 
-
 STEPS = 2_000
 """Batches that a network should see, where that does not take too many epochs."""
-
 
 BATCH = 128
 

@@ -13,7 +13,6 @@ from fieldcheck.core.types import FloatArray, IntArray
 
 Progress = Callable[[int, int], None]
 
-
 HELD_OUT = 10
 """One item of so many is held out."""
 

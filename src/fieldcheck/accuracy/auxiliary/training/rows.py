@@ -15,7 +15,6 @@ from fieldcheck.core.types import FloatArray
 
 USUAL = 40
 
-
 NOISE, HIDDEN_SHARE = 0.2, 0.1
 """Standard deviation of the noise on scaled features; share of features that are set to their mean."""
 

@@ -19,7 +19,6 @@ from fieldcheck.core.types import FloatArray
 AUGMENTATIONS = ("shift", "brightness", "blur", "noise", "occlusion", "flip")
 """All that there are; ``flip`` only helps where a mirrored image keeps its label."""
 
-
 SAFE = AUGMENTATIONS[:-1]
 
 

@@ -12,7 +12,6 @@ from fieldcheck.core.types import FloatArray
 
 USUAL = 20
 
-
 LEFT_OUT = 0.2
 """Share of the words that occlusion leaves out."""
 

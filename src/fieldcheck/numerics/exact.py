@@ -1,0 +1,173 @@
+"""Results that come out the same to the last bit however the items are split, and in whatever order they come.
+
+A step looks at some items of a population and gives a small result; ``scan`` adds the results of all steps. What is
+added here is exact, so one part, many parts, and parts on many machines say the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+IntArray = npt.NDArray[np.int64]
+
+
+BLOCK = 1 << 15
+"""Items looked at in one go: what is worked out about them stays in the cache of a processor."""
+
+
+_FINEST = 1022
+"""Numbers count in multiples of 2**-_FINEST, which is finer than any that is not a leftover of rounding."""
+
+
+C = TypeVar("C")
+R = TypeVar("R")
+
+
+class Mapped(Protocol):
+    """Items in parts that steps are mapped over."""
+
+    def map(self, step: Callable[[Any, C], R], given: C) -> Iterator[R]: ...
+
+
+def scan(items: Mapped, step: Callable[[Any, C], R], given: C) -> R:
+    """The results of all parts, added up; those of tuples one by one."""
+    return merged(items.map(step, given))
+
+
+def merged(results: Iterable[R]) -> R:
+    """Some results of a step, added up."""
+    every = iter(results)
+    total = next(every)
+    for one in every:
+        total = _both(total, one)
+    return total
+
+
+def _both(first: Any, second: Any) -> Any:
+    return tuple(map(_both, first, second)) if isinstance(first, tuple) else first + second
+
+
+@dataclass(frozen=True)
+class ExactSum:
+    """A sum of floats without any rounding; as a float it is rounded once, as by ``math.fsum``.
+
+    units
+        In multiples of 2**-_FINEST.
+    beyond
+        Sum of what is infinite or no number.
+    """
+
+    units: int = 0
+    beyond: float = 0.0
+
+    @classmethod
+    def of(cls, values: FloatArray) -> ExactSum:
+        """Of these numbers: cut into pieces so short that a float counts their sum exactly."""
+        rest, units = np.asarray(values, dtype=np.float64).ravel(), 0
+        if not len(rest):
+            return cls()
+        top, room = _largest(rest), 53 - len(rest).bit_length()
+        if not math.isfinite(top):
+            fine = np.isfinite(rest)
+            return cls(cls.of(rest[fine]).units, float(rest[~fine].sum()))
+        while top > 0:
+            shift = min(room - math.frexp(top)[1], _FINEST)
+            whole = np.rint(rest * 2.0**shift)
+            units += int(whole.sum()) << (_FINEST - shift)
+            if shift == _FINEST:
+                break
+            rest = rest - whole * 2.0**-shift
+            top = _largest(rest)
+        return cls(units)
+
+    def __add__(self, other: ExactSum) -> ExactSum:
+        return ExactSum(self.units + other.units, self.beyond + other.beyond)
+
+    @property
+    def exact(self) -> Fraction:
+        """What is finite of it."""
+        return Fraction(self.units, 1 << _FINEST)
+
+    def __float__(self) -> float:
+        return self.units / (1 << _FINEST) + self.beyond
+
+
+def _largest(values: FloatArray) -> float:
+    return max(float(values.max()), -float(values.min()))
+
+
+def summed(*columns: FloatArray) -> tuple[ExactSum, ...]:
+    """The sum of each."""
+    return tuple(map(ExactSum.of, columns))
+
+
+@dataclass(frozen=True)
+class Range:
+    """The smallest and the largest of some numbers; of none, infinite the other way round."""
+
+    low: float = math.inf
+    high: float = -math.inf
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any]) -> Range:
+        return cls(values.min().item(), values.max().item()) if len(values) else cls()
+
+    def __add__(self, other: Range) -> Range:
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+
+@dataclass(frozen=True, eq=False)
+class GatheredRows:
+    """Some values of some items, put together in the order of the parts.
+
+    columns
+        All of the same length.
+    """
+
+    columns: tuple[npt.NDArray[Any], ...]
+
+    def __add__(self, other: GatheredRows) -> GatheredRows:
+        return GatheredRows(tuple(np.concatenate(both) for both in zip(self.columns, other.columns, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Top:
+    """The first rows in an order, of all that were seen.
+
+    columns
+        One value per row each. Rows stand in the order of the first one, ties in that of the next.
+    count
+        How many are kept at most.
+    """
+
+    columns: tuple[npt.NDArray[Any], ...]
+    count: int
+
+    @classmethod
+    def of(cls, columns: tuple[npt.NDArray[Any], ...], count: int) -> Self:
+        """Of these rows; most of many go by a partition, not by a sort."""
+        first = columns[0]
+        if len(first) > 4 * count:
+            near = np.flatnonzero(first <= np.partition(first, count)[count])
+            columns = tuple(one[near] for one in columns)
+        order = np.lexsort(columns[::-1])[:count]
+        return cls(tuple(one[order] for one in columns), count)
+
+    def __add__(self, other: Top) -> Top:
+        both = zip(self.columns, other.columns, strict=True)
+        return Top.of(tuple(np.concatenate(one) for one in both), self.count)
+
+
+def blocks(size: int, start: int = 0) -> Iterator[tuple[int, int]]:
+    """First and last+1 of the items to look at in one go."""
+    return ((at, min(at + BLOCK, size)) for at in range(start, size, BLOCK))

@@ -1,0 +1,130 @@
+"""Normal scores of a column of a population: the rank of each value as a quantile of the normal distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fieldcheck.numerics import special
+from fieldcheck.numerics.exact import GatheredRows, Mapped, scan
+
+FloatArray = npt.NDArray[np.float64]
+
+
+IntArray = npt.NDArray[np.int64]
+
+
+Column = Callable[[Any], FloatArray]
+"""From some items to their values. It is sent to other processes: a function of a module, or an object."""
+
+
+MANY = 1 << 20
+"""Up to so many items, each value has its rank. In larger populations values share as many cells, filled about
+evenly, and the rank of a cell counts for all in it: ten items of ten million, in place of a table as long as the
+population on every machine."""
+
+
+_COARSE = 47
+"""Of 63 bits of a float, those that a first count leaves out: what is left is its sign, its exponent and four more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores by value.
+
+    score
+        One per value, or per cell.
+    values
+        Different values in increasing order; None where they are counted in cells.
+    first, cells
+        By the leading bits of a value: its first cell, and how many there are for these bits.
+    """
+
+    score: FloatArray
+    values: FloatArray | None = None
+    first: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    cells: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def of(self, values: FloatArray) -> FloatArray:
+        """One per value; those of the population have the scores of their ranks."""
+        if self.values is None:
+            return self.score[_cell(values, self.first, self.cells)]
+        return self.score[np.searchsorted(self.values, values)]
+
+
+def normal_scores(items: Mapped, column: Column, size: int) -> Scores:
+    """By two passes, or one where items are few: ties share their rank."""
+    if size <= MANY:
+        found = scan(items, _different, column)
+        values, at = np.unique(found.columns[0], return_inverse=True)
+        counts = np.bincount(at, weights=found.columns[1]).astype(np.int64)
+        return Scores(_quantiles(counts, size), values=values)
+    coarse = scan(items, _coarse_counts, column)
+    cells = -(-coarse * MANY // size)
+    first = np.cumsum(cells) - cells
+    counts = scan(items, _fine_counts, (column, first, cells))
+    return Scores(_quantiles(counts, size), first=first, cells=cells)
+
+
+def median(items: Mapped, column: Column, size: int) -> float:
+    """The middle value, or the mean of the two in the middle."""
+    few, below = None, 0
+    if size > MANY:
+        ends = np.cumsum(scan(items, _coarse_counts, column))
+        few = tuple(int(np.searchsorted(ends, at, side="right")) for at in ((size - 1) // 2, size // 2))
+        below = int(ends[few[0] - 1]) if few[0] else 0
+    values, counts = scan(items, _different, column if few is None else _Between(column, *few)).columns
+    order = np.argsort(values, kind="stable")
+    at = np.searchsorted(below + np.cumsum(counts[order]), [(size - 1) // 2, size // 2], side="right")
+    return float(values[order][at].mean())
+
+
+@dataclass(frozen=True)
+class _Between:
+    """Those values of a column whose leading bits lie between two."""
+
+    column: Column
+    low: int
+    high: int
+
+    def __call__(self, part: Any) -> FloatArray:
+        values = self.column(part)
+        lead = _bits(values) >> _COARSE
+        return values[(lead >= self.low) & (lead <= self.high)]
+
+
+def _quantiles(counts: IntArray, size: int) -> FloatArray:
+    ends = np.cumsum(counts)
+    with np.errstate(invalid="ignore"):  # an empty cell before the first value
+        return np.asarray(special.ndtri((ends - (counts - 1) / 2 - 0.5) / size))
+
+
+def _different(part: Any, column: Column) -> GatheredRows:
+    return GatheredRows(np.unique(column(part), return_counts=True))
+
+
+def _coarse_counts(part: Any, column: Column) -> IntArray:
+    return np.bincount(_bits(column(part)) >> _COARSE, minlength=1 << (63 - _COARSE))
+
+
+def _fine_counts(part: Any, given: tuple[Column, IntArray, IntArray]) -> IntArray:
+    column, first, cells = given
+    return np.bincount(_cell(column(part), first, cells), minlength=int(cells.sum()))
+
+
+def _cell(values: FloatArray, first: IntArray, cells: IntArray) -> IntArray:
+    bits = _bits(values)
+    lead = bits >> _COARSE
+    inside = ((bits >> (_COARSE - 32)) & 0xFFFFFFFF) * cells[lead] >> 32
+    return np.asarray(first[lead] + inside)
+
+
+def _bits(values: FloatArray) -> IntArray:
+    """Whole numbers from 0 to 2**63 - 1 in the order of these floats, of which two of the same half are one."""
+    raw = (values + 0.0).view(np.int64)  # so that -0 is 0
+    ordered = np.where(raw < 0, ~raw, raw | np.int64(-(2**63)))  # as unsigned numbers, in order
+    return np.asarray((ordered.view(np.uint64) >> np.uint64(1)).view(np.int64))
