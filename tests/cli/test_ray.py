@@ -16,9 +16,7 @@ from fieldcheck import engines, sources
 from fieldcheck.core.errors import FieldcheckError
 
 from .sheets import CODE, Run
-from .test_tomography import network, outcomes
-
-__all__ = ["network"]
+from .test_tomography import outcomes
 
 ray = pytest.importorskip("ray")
 
@@ -28,7 +26,8 @@ def cluster() -> Iterator[Any]:
     """Two nodes with a processor each; its workers find our code where this process does."""
     from ray.cluster_utils import Cluster
 
-    quiet = {"RAY_DEDUP_LOGS": "0", "RAY_USAGE_STATS_ENABLED": "0"} | CODE
+    code = os.pathsep.join([*CODE.values(), str(Path(__file__).parents[1])])
+    quiet = {"RAY_DEDUP_LOGS": "0", "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": code}
     before = {name: os.environ.get(name) for name in quiet}
     os.environ.update(quiet)
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
