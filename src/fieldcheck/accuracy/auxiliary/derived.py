@@ -115,7 +115,7 @@ def frame(pool: Pool, auxiliary: Sequence[str], activations: npt.NDArray[Any] | 
     chosen = tuple(name.strip().lower() for name in auxiliary)
     if activations is not None:
         activations = _checked(pool, np.asarray(activations))
-    known = {"size": len(pool), "task": pool.task, "traits": traits(), "worthwhile": helpful(chosen)}
+    known: dict[str, Any] = {"size": len(pool), "task": pool.task, "traits": traits(), "worthwhile": helpful(chosen)}
     large = len(pool) > FEW or not pool.held
     if large and Combined.name not in chosen and activations is None:
         _check_usable(pool, chosen)

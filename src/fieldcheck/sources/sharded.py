@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -296,7 +297,7 @@ class ShardedPool(Pool):
         if given is not None or self.task == "classification":
             return 0.5 if given is None else given
         mean, square = (one.exact / len(self) for one in self.__dict__["sums"])
-        return float(max(square - mean**2, 0)) ** 0.5
+        return math.sqrt(max(square - mean**2, 0))
 
     def select(self, positions: Any) -> Pool:
         return self.in_memory().select(positions)
