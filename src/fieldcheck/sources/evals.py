@@ -8,6 +8,10 @@ from typing import Any
 Record = dict[str, Any]
 
 
+DEEPEST = 20
+"""Of messages inside of messages: programs write four."""
+
+
 def known(found: Any) -> tuple[list[Record], str] | None:
     """One record per item with what the model said, and whose it is; None where it is none of these."""
     if isinstance(found, Mapping):
@@ -61,7 +65,9 @@ def _promptfoo(found: Mapping[str, Any]) -> tuple[list[Record], str] | None:
 def _inspect(found: Mapping[str, Any]) -> tuple[list[Record], str] | None:
     """Inspect: samples with their output, and scorers that say which answer they took."""
     samples = found.get("samples")
-    if "eval" not in found or not isinstance(samples, list) or not all(isinstance(one, Mapping) for one in samples):
+    if "eval" not in found or not isinstance(samples, list) or not samples:
+        return None
+    if not all(isinstance(one, Mapping) for one in samples):
         return None
     several = len({str(one.get("epoch", 1)) for one in samples}) > 1
     records = [
@@ -87,12 +93,14 @@ def _answer(sample: Mapping[str, Any]) -> str | None:
     return next((_text(one) for one in (*taken, said) if one), None)
 
 
-def _text(value: Any) -> str | None:
-    """A message, or several, as one text."""
+def _text(value: Any, depth: int = 0) -> str | None:
+    """A message, or several, as one text; what lies too deep for a message is left out."""
+    if isinstance(value, Mapping | list) and depth > DEEPEST:
+        return None
     if isinstance(value, Mapping):
-        return _text(value.get("content"))
+        return _text(value.get("content"), depth + 1)
     if isinstance(value, list):
-        return "\n".join(one for one in map(_text, value) if one)
+        return "\n".join(one for one in (_text(part, depth + 1) for part in value) if one)
     return None if value is None else str(value)
 
 
