@@ -79,7 +79,8 @@ def _bounds(estimate: Estimate) -> str:
 def _chart(estimate: Estimate) -> IntervalChart:
     interval = estimate.interval
     row = IntervalRow("estimate", estimate.value, interval.low, interval.high, trusted=interval.trusted)
-    return IntervalChart("answer", f"Estimated {estimate.metric}", estimate.metric, (row,), truth=estimate.truth)
+    title, share = f"Estimated {estimate.metric}", estimate.scale.share
+    return IntervalChart("answer", title, estimate.metric, (row,), truth=estimate.truth, share=share)
 
 
 def _figures_first(section: Section) -> Section:
