@@ -361,9 +361,12 @@ def _recipe(path: Path) -> object:
 
 
 def _profile(path: Path) -> object:
+    import numpy as np
+
     from fieldcheck.tomography.answers.profile import Profile
 
-    return Profile.from_file(path).over(_space())
+    space = _space()
+    return Profile.from_file(path).of_tests(space, np.arange(space.size))
 
 
 def _bench(path: Path) -> None:

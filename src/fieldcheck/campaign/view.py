@@ -49,6 +49,7 @@ from fieldcheck.core import measures, requirement, words
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.requirement import Decided, Decision, Requirement
 from fieldcheck.core.sample import Labelled
@@ -62,10 +63,15 @@ class CampaignView:
     pool: Pool
 
     def __init__(
-        self, log: EventLog, asked: Question | Pool | str | Path | None, *, clock: Callable[[], float]
+        self,
+        log: EventLog,
+        asked: Question | Pool | str | Path | None,
+        *,
+        clock: Callable[[], float],
+        engine: Engine | None = None,
     ) -> None:
-        """``asked`` is the question, or where its pool is now."""
-        self._log, self._clock = log, clock
+        """``asked`` is the question, or where its pool is now; ``engine`` is where the steps of shards run."""
+        self._log, self._clock, self._engine = log, clock, engine
         self._found: dict[str, tuple[Any, Any]] = {}
         self._asked = self._opened(asked) if asked is None or isinstance(asked, Pool | str | Path) else asked
         self._opened_with = self.settings.budgets
@@ -74,7 +80,7 @@ class CampaignView:
         self._tallies, self._failed = PerBlock(Tally.of), PerBlock(self._failures)
 
     def _opened(self, pool: Pool | str | Path | None) -> Question:
-        found = find_pool(self._log.state, pool, self._log.file)
+        found = find_pool(self._log.state, pool, self._log.file, engine=self._engine)
         return question_of(self.settings, found, self._log.file)
 
     def _check_pool(self) -> None:

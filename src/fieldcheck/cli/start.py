@@ -115,10 +115,12 @@ def start(
     task: options.TaskName = None,
     shift: options.Shift = None,
     encoding: options.Encoding = None,
+    engine: options.EngineName = "local",
     as_json: options.AsJson = False,
 ) -> None:
     """Begin a labelling campaign: choose the first items, and keep everything that happens in one place."""
-    read = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
+    runs = options.engine_named(engine)
+    read = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding, engine=runs)
     campaign = Campaign.create(
         storage,
         read,

@@ -10,15 +10,17 @@ from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
+from fieldcheck.files.places import place_of
 from fieldcheck.sources.inputs import open_inputs
 from fieldcheck.sources.pools import registry
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
 from fieldcheck.sources.pools.cutting import check_free, cut_pool
-from fieldcheck.sources.pools.manifest import Manifest
+from fieldcheck.sources.pools.manifest import Manifest, read_manifest
 from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.pools.parquet import ParquetPools
 from fieldcheck.sources.reading import Reading, read_table
 from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.sharded import open_shards
 from fieldcheck.sources.table import RawTable
 
 __all__ = [
@@ -36,6 +38,10 @@ __all__ = [
 ]
 
 
+LARGE = 4_000_000
+"""Items from which on a pool in shards is not read into memory."""
+
+
 def load(
     source: Any,
     *,
@@ -45,6 +51,7 @@ def load(
     encoding: str | None = None,
     truth: str | None = None,
     name: str = "",
+    engine: Engine | None = None,
 ) -> Pool:
     """The pool in a file, a data frame (pandas, polars, Arrow), a dict of columns or a list of dicts.
 
@@ -61,6 +68,9 @@ def load(
         The column of the truth: classes, numbers, or outcomes such as Pass and Fail; ``none``: leave it.
     name
         By default the stem of the file.
+    engine
+        Where the steps of a pool in shards run. With one, and where it is large, it stays in its files; what needs it
+        in memory then reads it, if there is room.
 
     >>> pool = load({"id": [1, 2], "prediction": ["cat", "dog"], "score": ["61.7%", "99.9%"]})
     >>> pool.confidence.tolist()
@@ -68,9 +78,24 @@ def load(
     """
     if isinstance(source, Pool):
         return source
+    if not shift and isinstance(source, str | Path) and _stays(Path(source), engine):
+        return open_shards(
+            Path(source),
+            engine=engine or Loop(),
+            columns=columns or {},
+            truth=truth,
+            task=task,
+            name=name or name_of(source),
+            load=lambda: read(source, columns=columns, truth=truth).pool(name or name_of(source), task),
+        )
     found = read(source, columns=columns, encoding=encoding, truth=truth)
     pool = found.pool(name or name_of(source), task)
     return pool.shifted(shift) if shift else pool
+
+
+def _stays(place: Path, engine: Engine | None) -> bool:
+    """Whether a pool is looked at where it is, shard by shard."""
+    return place.is_dir() and (engine is not None or read_manifest(place).rows > LARGE)
 
 
 def read(
@@ -85,7 +110,7 @@ def read(
 
 def open_table(path: str | Path, columns: ColumnMap | None = None, *, encoding: str | None = None) -> RawTable:
     """The columns of a file, before any of them has a part."""
-    place = Path(path)
+    place = place_of(path)
     made = _format(place)
     _check_there(place)
     return made.read(place, columns or {}, encoding=encoding)
@@ -139,14 +164,14 @@ def shard(
     progress
         Called with the number of shards done and that of all.
     """
-    place = Path(source)
+    place, into = place_of(source), place_of(folder)
     made = _format(place)
     _check_there(place)
     if rows < 1:
         raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
-    check_free(Path(folder))
+    check_free(into)
     table = place.resolve() if isinstance(made, ParquetPools) else made.read(place, {}, encoding=encoding)
-    return cut_pool(table, Path(folder).resolve(), rows=rows, engine=engine or Loop(), progress=progress)
+    return cut_pool(table, into.resolve(), rows=rows, engine=engine or Loop(), progress=progress)
 
 
 def suffixes(*, written: bool = False) -> tuple[str, ...]:

@@ -28,9 +28,9 @@ TEXT_COLUMNS = (
     *("question", "tweet", "post", "abstract", "utterance"),
 )
 
-SUSPICIONS = frozenset({*auxiliary.registry, auxiliary.Combined.name, auxiliary.Combined.published})
+VARIABLES = frozenset({*auxiliary.registry, auxiliary.Combined.name, auxiliary.Combined.published})
 
-HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
+HIDDEN = VARIABLES.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
 """Columns, in small letters, that would give away the model's answer, its doubts, or the truth of some items."""
 
 MADE_BY_MODELS = re.compile(
