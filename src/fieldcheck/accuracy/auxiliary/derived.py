@@ -119,13 +119,13 @@ def frame(pool: Pool, auxiliary: Sequence[str], activations: npt.NDArray[Any] | 
     large = len(pool) > FEW or not pool.held
     if large and Combined.name not in chosen and activations is None:
         _check_usable(pool, chosen)
-        return PoolFrame(**known, auxiliary=Columns(pool, chosen), predictions=pool.predictions, pool=pool)
+        return PoolFrame(**known, auxiliary=PoolColumns(pool, chosen), predictions=pool.predictions, pool=pool)
     arrays = {name: values(pool, name) for name in chosen}
     return Frame(**known, auxiliary=arrays, activations=activations, predictions=pool.predictions)
 
 
 @dataclass(frozen=True, eq=False)
-class Columns(Mapping[str, FloatArray]):
+class PoolColumns(Mapping[str, FloatArray]):
     """Auxiliary variables of a large pool: parts of it have theirs; of all items each is made when it is asked for."""
 
     pool: Pool
@@ -171,7 +171,7 @@ class PoolFrame(Frame):
         for name in wanted:
             if name not in self.auxiliary:
                 self.chi(name)
-        return self.memo(("only", *wanted), lambda: self._own(auxiliary=Columns(self.pool, wanted)))
+        return self.memo(("only", *wanted), lambda: self._own(auxiliary=PoolColumns(self.pool, wanted)))
 
 
 @dataclass(frozen=True, eq=False)
