@@ -16,9 +16,7 @@ import pytest
 from fieldcheck import sources
 
 from .sheets import CODE, Run
-from .test_tomography import network, outcomes
-
-__all__ = ["network"]
+from .test_tomography import outcomes
 
 WORKERS = "processes:workers=2"
 PATIENCE = 120.0

@@ -59,7 +59,7 @@ def test_the_mean_of_a_region_and_what_it_rests_on() -> None:
 
 def test_a_profile_weighs_the_tests() -> None:
     profile = Profile({"zoom": [3, 1, 0], "blur": [1, 1]})
-    np.testing.assert_allclose(profile.over(SPACE), np.array([3, 3, 1, 1, 0, 0]) / 8)
+    np.testing.assert_allclose(profile.of_tests(SPACE, np.arange(SPACE.size)), np.array([3, 3, 1, 1, 0, 0]) / 8)
     answer = ask(Known(), NOTHING, parse("all", SPACE), profile=profile)
     assert answer.robustness == pytest.approx((3 * 0.9 + 3 * 0.8 + 0.7 + 0.5) / 8)
     with pytest.raises(QueryError):
@@ -110,7 +110,7 @@ def test_a_profile_that_does_not_fit_is_refused(text: str, tmp_path: Path) -> No
     path = tmp_path / "field.toml"
     path.write_text(text)
     with pytest.raises(SpaceError):
-        Profile.from_file(path).over(SPACE)
+        Profile.from_file(path).of_tests(SPACE, np.arange(SPACE.size))
 
 
 def test_a_profile_is_read_from_a_file(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_profile_is_read_from_a_file(tmp_path: Path) -> None:
     path.write_text("zoom = [2, 1, 1]\n")
     profile = Profile.from_file(path)
     assert profile.name == "field"
-    np.testing.assert_allclose(profile.over(SPACE), np.array([2, 2, 1, 1, 1, 1]) / 8)
+    np.testing.assert_allclose(profile.of_tests(SPACE, np.arange(SPACE.size)), np.array([2, 2, 1, 1, 1, 1]) / 8)
 
 
 def test_the_mean_corruption_error_by_hand() -> None:

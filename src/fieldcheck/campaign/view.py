@@ -172,7 +172,8 @@ class CampaignView:
 
     def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate | Comparison:
         """What the labels of a state say."""
-        return shown(self.question_of(state.settings).statement(self._evidence(state), level=level))
+        found = self.question_of(state.settings).statement(self._evidence(state), level=level)
+        return shown(found, self._log.place)
 
     def check(self, wanted: Requirement, *, level: float = 0.95) -> Decision:
         """What is decided about a requirement: by the first budget that was spent and decides it.
@@ -208,7 +209,7 @@ class CampaignView:
         self, wanted: Requirement, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
     ) -> Decision:
         try:
-            return decide(only_estimate(shown(statement())), wanted).at(look)
+            return decide(only_estimate(shown(statement(), self._log.place)), wanted).at(look)
         except LabelError as error:
             return too_early(wanted, error.problem).at(look)
 
@@ -226,7 +227,7 @@ class CampaignView:
         self, name: str | None, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
     ) -> tuple[Decided, str, requirement.BudgetLook]:
         try:
-            found = only_comparison(shown(statement()), name)
+            found = only_comparison(shown(statement(), self._log.place), name)
         except LabelError as error:
             return "undecided", error.problem, look
         word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name or "") else "undecided"
@@ -365,8 +366,12 @@ FIRST_NUMBER = 10
 """Labels under which no number is shown: it would be believed, and it would be wrong."""
 
 
-def shown(found: Estimate | Comparison) -> Estimate | Comparison:
-    """What may be shown: with fewer than ten labels, only how many are to come; unless they are all that there are."""
+def shown(found: Estimate | Comparison, place: str) -> Estimate | Comparison:
+    """What may be shown: with fewer than ten labels, only how many are to come; unless they are all that there are.
+
+    place
+        Where the campaign is kept.
+    """
     everything = found.contested if isinstance(found, Comparison) else found.population
     if found.labels >= min(FIRST_NUMBER, everything):
         return found
@@ -374,7 +379,9 @@ def shown(found: Estimate | Comparison) -> Estimate | Comparison:
     raise LabelError(
         f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
         rule=f"a number is shown from {FIRST_NUMBER} labels on",
-        hint=f"extend the budget to {FIRST_NUMBER}" if short else "label the items in the order of the list",
+        hint=shlex.join(["fieldcheck", "extend", place, "--budget", str(FIRST_NUMBER)])
+        if short
+        else "label the items in the order of the list",
     )
 
 

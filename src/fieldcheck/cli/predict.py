@@ -22,6 +22,7 @@ from fieldcheck.core.errors import FieldcheckError, ModelError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.files.places import place_of
 from fieldcheck.files.whole import whole_file
 from fieldcheck.models import classes as naming
 from fieldcheck.sources.pools.manifest import Manifest
@@ -163,6 +164,7 @@ def predict(
 ) -> None:
     """Run a model over inputs and write what it said, and how suspicious that looks, as a pool."""
     names = None if auxiliary is None else options.split_list(auxiliary)
+    out = None if out is None else place_of(out)
     if model == NO_MODEL:
         _check_out(out, folder=False)
         more = running.from_predictions(sources.load(inputs, encoding=encoding), names or (), seed=seed)

@@ -12,6 +12,7 @@ from fieldcheck import engines, sources
 from fieldcheck.cli import options
 from fieldcheck.cli.show import progress, say, show_json
 from fieldcheck.core import words
+from fieldcheck.files.places import place_of
 
 
 def shard(
@@ -27,6 +28,7 @@ def shard(
     Samples and estimates are the same, to the bit, however many files there are. A Parquet file is cut in the memory
     of one shard; other formats are read whole.
     """
+    out = place_of(out)
     with progress("shard") as told:
         made = sources.shard(pool, out, rows=rows, engine=engines.engine_of(engine), encoding=encoding, progress=told)
     if as_json:

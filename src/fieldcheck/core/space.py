@@ -59,6 +59,9 @@ class Answer:
         the inputs that have one in the others. 0 and 1 where the truth is no boxes.
     recall, precision
         Of single objects in the rows of the region: share found, and average precision; nan where there are none.
+    drawn, drawn_error
+        Where the region is too large to list: tests of it that were drawn, which stand for all, and the standard error
+        that comes from drawing; the interval includes it, and ``tests`` is an estimate. Else 0.
     """
 
     query: str
@@ -80,6 +83,8 @@ class Answer:
     base_inputs: int = 0
     recall: float = math.nan
     precision: float = math.nan
+    drawn: int = 0
+    drawn_error: float = 0.0
 
     @property
     def inferred(self) -> int:
@@ -90,6 +95,13 @@ class Answer:
     def drop(self) -> float:
         """How much robustness the region costs."""
         return self.base - self.robustness
+
+    def of_drawn(self) -> str:
+        """What a sample of the region is, in words."""
+        return (
+            f"{self.drawn:,} of its tests at random stand for all, which are too many to list: this adds "
+            f"±{196 * self.drawn_error:.2g} points, included"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; nan is null."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from fieldcheck.core.errors import FieldcheckError
@@ -50,7 +52,7 @@ class Ray:
             kept = [ray.put(constants)]
             count = min(self.workers or int(ray.cluster_resources().get("CPU", 1)), len(shards))
             made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES)(_Worker)
-            actors = [made.remote() for _ in range(count)]
+            actors = [made.remote(str(Path.cwd())) for _ in range(count)]
             try:
                 yield from _as_done(ray, actors, step, shards, kept)
             except ray.exceptions.RayTaskError as error:
@@ -60,6 +62,12 @@ class Ray:
                     "a worker of Ray died several times",
                     rule="a worker is not killed and has the memory that a shard needs",
                     hint="smaller shards (--rows), or fewer workers: --engine ray:workers=1",
+                ) from error
+            except ray.exceptions.RayError as error:
+                raise FieldcheckError(
+                    f"a worker of Ray cannot work: {str(error).strip().splitlines()[-1]}",
+                    rule="every machine of the cluster has the same fieldcheck, and sees the same folders",
+                    hint="pip install there what is installed here",
                 ) from error
             finally:
                 for actor in actors:
@@ -99,8 +107,10 @@ class Ray:
 class _Worker:
     """Lives in a process of the cluster."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
         self.constants: list[Any] = []
+        with suppress(OSError):  # a machine without it can still read what has a whole path
+            os.chdir(folder)
 
     def run(self, step: Callable[[Any, Any], Any], shard: Any, kept: list[Any]) -> Any:
         self.constants = self.constants or [_imported().get(kept[0])]

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.files.places import place_of
 
 USUAL = 256 << 20
 """Bytes that any file may unpack to."""
@@ -24,7 +25,7 @@ _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE
 
 def check_size(path: str | Path, unpacked: int, error: type[FieldcheckError], *, held: int | None = None) -> None:
     """Refuse a file that would unpack to more than is allowed; ``held`` is its size, where it is no file."""
-    packed = Path(path).stat().st_size if held is None else held
+    packed = place_of(path).stat().st_size if held is None else held
     if unpacked > allowed(packed):
         raise error(
             f"{path} unpacks from {in_units(packed)} to {in_units(unpacked)}",

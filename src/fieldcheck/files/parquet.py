@@ -14,13 +14,14 @@ from typing import Any
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.limits import allowed, check_size
+from fieldcheck.files.places import readable
 
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
 """Bytes of a value in memory."""
 
 
-PIECE = 1 << 20
-"""Bytes read at once of a file that is not mapped."""
+PIECES: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
+"""How a file is read that is not mapped: so many bytes at once."""
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def open_parquet(path: Path, error: type[FieldcheckError], *, mapped: bool = Tru
 
     with (
         decoding(path, error, kind="Parquet", rule="a complete Parquet file"),
-        parquet.ParquetFile(path, memory_map=mapped, buffer_size=0 if mapped else PIECE, pre_buffer=False) as source,
+        parquet.ParquetFile(readable(path), memory_map=mapped, **({} if mapped else PIECES)) as source,
     ):
         check_size(path, _unpacked(path, source), error)
         yield source
@@ -95,4 +96,4 @@ def _with_dictionary(path: Path, name: str) -> Any:
     """The file once more, a column of it as codes into its distinct texts."""
     from pyarrow import parquet
 
-    return parquet.ParquetFile(path, memory_map=True, read_dictionary=[name])
+    return parquet.ParquetFile(readable(path), memory_map=True, read_dictionary=[name])

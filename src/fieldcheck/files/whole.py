@@ -11,6 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.files.places import RemotePath, place_of, sent
 
 
 @contextmanager
@@ -20,7 +21,11 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     The name of the place is its own, so that two who write at once do not mix; the content is on disk before the
     rename, which the system does at one stroke. What a writer who was killed left behind is cleared away by the next.
     """
-    target = Path(path).absolute()
+    target = place_of(path).absolute()
+    if isinstance(target, RemotePath):
+        with sent(target) as here:
+            yield here
+        return
     temporary = target.with_name(f"{_beginning(target)}{os.getpid()}-{uuid4().hex}{target.suffix}")
     with _writing(target):
         _check(target)
@@ -88,7 +93,7 @@ def write_text(path: str | Path, text: str) -> Path:
 
 def write_bytes(path: str | Path, content: bytes) -> Path:
     """Likewise of bytes."""
-    target = Path(path).absolute()
+    target = place_of(path).absolute()
     with whole_file(target) as place, _writing(target):
         place.write_bytes(content)
     return target

@@ -37,6 +37,7 @@ def tomography_page(
         tuple(rows),
         truth=whole.base,
         truth_label="unperturbed",
+        share=True,
     )
     return page(
         "Where it breaks",
@@ -58,7 +59,7 @@ def _answer(found: Found) -> Headline:
         sentence=(
             f"Averaged over {words.count(found.tests)} combinations of perturbations the model is right on "
             f"{words.percent(found.robustness)} of the inputs ({found.level:.0%} interval {bounds}); unperturbed, on "
-            f"{words.percent(found.base)}."
+            f"{words.percent(found.base)}." + (f" {found.of_drawn().capitalize()}." if found.drawn else "")
         ),
         chips=(
             ("tests in the region", words.count(found.tests)),

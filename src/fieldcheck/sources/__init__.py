@@ -10,6 +10,7 @@ from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
+from fieldcheck.files.places import place_of
 from fieldcheck.sources.inputs import open_inputs
 from fieldcheck.sources.pools import registry
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
@@ -77,9 +78,9 @@ def load(
     """
     if isinstance(source, Pool):
         return source
-    if not shift and isinstance(source, str | Path) and _stays(Path(source), engine):
+    if not shift and isinstance(source, str | Path) and _stays(place_of(source), engine):
         return open_shards(
-            Path(source),
+            place_of(source),
             engine=engine or Loop(),
             columns=columns or {},
             truth=truth,
@@ -109,7 +110,7 @@ def read(
 
 def open_table(path: str | Path, columns: ColumnMap | None = None, *, encoding: str | None = None) -> RawTable:
     """The columns of a file, before any of them has a part."""
-    place = Path(path)
+    place = place_of(path)
     made = _format(place)
     _check_there(place)
     return made.read(place, columns or {}, encoding=encoding)
@@ -163,14 +164,14 @@ def shard(
     progress
         Called with the number of shards done and that of all.
     """
-    place = Path(source)
+    place, into = place_of(source), place_of(folder)
     made = _format(place)
     _check_there(place)
     if rows < 1:
         raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
-    check_free(Path(folder))
+    check_free(into)
     table = place.resolve() if isinstance(made, ParquetPools) else made.read(place, {}, encoding=encoding)
-    return cut_pool(table, Path(folder).resolve(), rows=rows, engine=engine or Loop(), progress=progress)
+    return cut_pool(table, into.resolve(), rows=rows, engine=engine or Loop(), progress=progress)
 
 
 def suffixes(*, written: bool = False) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ QUALITY = np.linspace(-0.1, 0.2, SPACE.size)
 
 def selected(text: str) -> set[tuple[int, ...]]:
     values = {"robustness": ROBUSTNESS, "quality": QUALITY}
-    rows = SPACE.severities(parse(text, SPACE).tests(values.__getitem__))
+    rows = SPACE.severities(parse(text, SPACE).tests(lambda name, tests: values[name][tests]))
     return {tuple(row) for row in rows.tolist()}
 
 
@@ -78,13 +78,13 @@ def test_a_query_means_what_it_says(text: str, rule: Callable[[int, int, int], b
 
 def test_measured_quantities_come_from_outside() -> None:
     assert parse("robustness < 50% and quality <= 0.06", SPACE).needs == {"robustness", "quality"}
-    found = parse("robustness < 50% and quality <= -.01", SPACE).mask(
-        {"robustness": ROBUSTNESS, "quality": QUALITY}.__getitem__
+    found = parse("robustness < 50% and quality <= -.01", SPACE).tests(
+        lambda name, tests: {"robustness": ROBUSTNESS, "quality": QUALITY}[name][tests]
     )
-    np.testing.assert_array_equal(found, (ROBUSTNESS < 0.5) & (QUALITY <= -0.01))
+    np.testing.assert_array_equal(found, np.flatnonzero((ROBUSTNESS < 0.5) & (QUALITY <= -0.01)))
     assert parse("zoom = 1", SPACE).needs == frozenset()
     with pytest.raises(QueryError):
-        parse("robustness < 0.5", SPACE).mask()
+        parse("robustness < 0.5", SPACE).tests()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,10 @@ def test_no_text_crashes_the_parser(text: str) -> None:
         query = parse(text, SPACE)
     except QueryError:
         return
-    assert query.mask({"robustness": ROBUSTNESS, "quality": QUALITY}.__getitem__).shape == (SPACE.size,)
+    known = {"robustness": ROBUSTNESS, "quality": QUALITY}
+    every = np.arange(SPACE.size)
+    holds = query.holds(every, lambda name, tests: known[name][tests])
+    np.testing.assert_array_equal(query.tests(lambda name, tests: known[name][tests]), every[holds])
 
 
 NODES = st.recursive(
@@ -193,14 +196,14 @@ def test_the_same_text_means_the_same_as_in_python(pair: tuple[str, str]) -> Non
         lambda z, m, b: bool(eval(code, {"__builtins__": {}}, {"zoom": z, "motion_blur": m, "brightness": b}))  # noqa: S307 -- the test's own text
     )
     assert selected(text) == expected
+    every = np.arange(SPACE.size)
+    assert every[parse(text, SPACE).holds(every)].tolist() == parse(text, SPACE).tests().tolist()
 
 
 def test_a_space_of_millions_is_broadcast() -> None:
     space = Space(tuple(Axis(f"p{i}", 5) for i in range(8)))
     query = parse("order <= 3 and (p0 > 2 or p7 in {1, 2}) and not severity_sum > 9", space)
-    mask = query.mask()
-    assert mask.shape == (1_679_616,)
-    rows = space.severities(np.flatnonzero(mask)[:500])
+    rows = space.severities(query.tests()[:500])
     assert np.all(np.count_nonzero(rows, axis=1) <= 3)
     assert np.all(rows.sum(axis=1) <= 9)
     assert np.all((rows[:, 0] > 2) | np.isin(rows[:, 7], [1, 2]))

@@ -234,6 +234,12 @@ def _worth(pool: Pool, wanted: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name, (seen, count, bad) in found if count and not bad and seen.low < seen.high)
 
 
+def constant(pool: Pool) -> tuple[str, ...]:
+    """What ``auto`` would take, were it not the same for all items."""
+    have = ((name, _raw(pool, name)) for name, variable in registry.items() if variable.helpful)
+    return tuple(name for name, found in have if found is not None and float(found.min()) == float(found.max()))
+
+
 def digest(pool: Pool, auxiliary: Sequence[str]) -> str:
     """A short fingerprint of the pool and the named auxiliary variables, whatever the truth."""
     names = tuple(name.lower() for name in auxiliary)

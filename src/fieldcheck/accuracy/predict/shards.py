@@ -29,6 +29,7 @@ from fieldcheck.core.inputs import Stretch
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.files.places import readable
 from fieldcheck.files.whole import whole_file, write_text
 from fieldcheck.sources.pools import cutting, manifest, shards
 from fieldcheck.sources.pools.table import as_table
@@ -142,11 +143,11 @@ def finish_step(rows: cutting.RowRange, work: Finishing) -> manifest.ShardFile:
     done = final.exists()
     own = _facts(final if done else raw)
     if not done or own.types != work.facts.types:
-        table = parquet.read_table(final if done else raw)
+        table = parquet.read_table(readable(final if done else raw))
         table = table if done else _finished(table, work)
         _write(_typed(table, work.facts.types), final, own)
     raw.unlink(missing_ok=True)
-    return shards.described(final, parquet.read_table(final))
+    return shards.described(final, parquet.read_table(readable(final)))
 
 
 def _finished(table: Any, work: Finishing) -> Any:
@@ -184,7 +185,7 @@ def _write(table: Any, place: Path, facts: ShardFacts) -> None:
 def _facts(place: Path) -> ShardFacts:
     from pyarrow import parquet
 
-    schema = parquet.read_schema(place)
+    schema = parquet.read_schema(readable(place))
     said = json.loads(schema.metadata[ABOUT])
     ranges = {name: (both[0], both[1]) for name, both in said["ranges"].items()}
     return ShardFacts(ranges, shards.types_of(schema), tuple(said["notes"]))

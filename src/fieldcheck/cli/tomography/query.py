@@ -46,7 +46,7 @@ def show_answer(answer: Answer) -> None:
     facts = [
         (
             "region",
-            f"{answer.query}: {words.counted(answer.tests, 'test')}"
+            f"{answer.query}: {'about ' if answer.drawn else ''}{words.counted(answer.tests, 'test')}"
             + (f", weighed by {answer.profile}" if answer.profile else ""),
         ),
         (
@@ -60,6 +60,8 @@ def show_answer(answer: Answer) -> None:
             f"the region costs {100 * answer.drop:.1f} points",
         ),
     ]
+    if answer.drawn:
+        facts.append(("drawn", answer.of_drawn()))
     if answer.not_applicable or answer.left < 1:
         gone = f"; {words.counted(answer.not_applicable, 'test')} more not applicable" if answer.not_applicable else ""
         facts.append(("applies to", f"{words.percent(answer.left)} of the inputs, which have an object left{gone}"))

@@ -23,6 +23,7 @@ from fieldcheck.tomography.answers.run import Run, measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.quality import map as quality_map
+from fieldcheck.tomography.query import selection
 from fieldcheck.tomography.runs import stopping
 from fieldcheck.tomography.runs.measure import Workers
 from fieldcheck.tomography.runs.schedule import BASE
@@ -71,6 +72,13 @@ def run(
     subject = tomography.of_recipe(recipe, trust=trust)
     for note in subject.notes:
         tell(f"note: {note}")
+    if recipe.quality:
+        quality_map.check_space(subject.space)
+    if subject.space.size > selection.LISTED:
+        tell(
+            f"note: {subject.space.size:.2g} tests are too many to list: queries that name neither levels nor orders "
+            "are answered from a sample of their tests, with its error"
+        )
     with progress("inferences") as report:
         result = measure(
             subject,

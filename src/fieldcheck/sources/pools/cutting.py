@@ -14,6 +14,7 @@ from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.engine import Engine
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.parquet import open_parquet
+from fieldcheck.files.places import readable
 from fieldcheck.files.whole import whole_file
 from fieldcheck.sources.pools.manifest import Manifest, ShardFile
 from fieldcheck.sources.pools.parquet import ParquetPools, said_in
@@ -57,7 +58,7 @@ def cut_step(rows: RowRange, cut: Cutting) -> ShardFile:
 
     with (
         decoding(cut.source, PoolError, kind="Parquet", rule="a complete Parquet file"),
-        parquet.ParquetFile(cut.source, memory_map=True) as source,
+        parquet.ParquetFile(readable(cut.source), memory_map=True) as source,
     ):
         sizes = [source.metadata.row_group(at).num_rows for at in range(source.metadata.num_row_groups)]
         ends = np.cumsum(sizes)

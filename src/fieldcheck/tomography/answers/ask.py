@@ -11,9 +11,10 @@ import numpy as np
 from fieldcheck.core import boxes as box
 from fieldcheck.core.errors import QueryError
 from fieldcheck.core.space import Answer, Condition, Outcomes, Space
-from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.query import Query
+from fieldcheck.tomography.query.selection import Selection
 from fieldcheck.tomography.setup.scenes import LEAST_LEFT
 from fieldcheck.tomography.surrogates.base import FittedSurrogate
 
@@ -52,26 +53,40 @@ def ask(
     draws
         Rows that were drawn, also those that said nothing; by default as many as outcomes.
     """
-    selected = query.tests(_values(fitted, query.space, quality))
-    left = np.ones(len(selected)) if shares is None else shares(selected)
-    tests, left = selected[left >= LEAST_LEFT], left[left >= LEAST_LEFT]
+    values = _values(fitted, quality)
+    selected = query.select(values)
+    left = np.ones(len(selected.tests)) if shares is None else shares(selected.tests)
+    region, left = selected.only(left >= LEAST_LEFT), left[left >= LEAST_LEFT]
+    tests = region.tests
     base, clean = base_of(fitted, outcomes)
     if not len(tests):
-        return _nothing(query, len(selected), base, level)
-    weights = _weights(profile, query, tests)
+        return _nothing(query, selected, base, level)
+    weigh = _weighing(profile, query, region)
+    weights = region.stands * weigh(tests)
     mean, error = fitted.region(tests, weights)
-    low, high = band(mean, error, level)
-    inside = outcomes.select(np.isin(outcomes.tests, tests))
     # Once for all that follows: in a space of millions this is most of the work.
     means, _ = fitted.predict(tests)
+    drawn = region.error(means, weights)
+    low, high = band(mean, math.hypot(error, drawn), level)
+    inside = outcomes.select(_inside(outcomes, query, region, values, shares))
+    ran = np.unique(inside.tests)
+    foretold = fitted.predict(ran)[0] if region.sampled else means[np.searchsorted(tests, ran)]
+    at = np.searchsorted(ran, inside.tests)
     audit, audit_error = difference(
-        means, inside, tests, weights=weights, left=left, draws=draws or drawn_rows(outcomes)
+        float(weights @ means),
+        inside,
+        predicted=foretold[at],
+        weights=weigh(ran)[at],
+        left=(np.ones(len(ran)) if shares is None else shares(ran))[at],
+        draws=draws or drawn_rows(outcomes),
     )
-    seen = None if objects is None else objects(tests)
+    seen = None if objects is None else objects(ran)
+    weak = weights > 0
+    among, lows = np.append(tests[weak], ran), np.append(means[weak], foretold)
     return Answer(
         query=query.text,
-        tests=len(tests),
-        measured=len(np.unique(inside.tests)),
+        tests=region.total,
+        measured=len(ran),
         rows=len(inside),
         robustness=mean,
         low=low,
@@ -83,22 +98,43 @@ def ask(
         audit_error=audit_error,
         worst=tuple(
             condition(fitted, outcomes, query.space, test=int(test), level=level)
-            for test in lowest(means[weights > 0], tests[weights > 0], worst)
+            for test in _distinct_lowest(lows, among, worst)
         ),
         profile=profile.name if profile is not None else "",
         notes=(*fitted.notes, *(() if profile is None else profile.notes(query.space))),
-        not_applicable=len(selected) - len(tests),
+        not_applicable=selected.total - region.total,
         left=1.0 if shares is None else float(weights @ left),
         recall=math.nan if seen is None else seen.recall,
         precision=math.nan if seen is None else seen.precision,
+        drawn=len(tests) if region.sampled else 0,
+        drawn_error=drawn,
     )
 
 
-def _nothing(query: Query, selected: int, base: float, level: float) -> Answer:
+def _nothing(query: Query, selected: Selection, base: float, level: float) -> Answer:
     """The answer where no test is left to speak of."""
-    why = "in none of its tests enough inputs have an object left" if selected else "no test fits it"
+    why = "in none of its tests enough inputs have an object left" if selected.total else "no test fits it"
+    if selected.sampled and not selected.total:
+        why = (
+            f"none of {int(selected.draws.sum()):,} tests that were drawn fits it: name levels of more axes, or orders"
+        )
     nan = math.nan
-    return Answer(query.text, 0, 0, 0, nan, nan, nan, level, base, notes=(why,), not_applicable=selected)
+    return Answer(query.text, 0, 0, 0, nan, nan, nan, level, base, notes=(why,), not_applicable=selected.total)
+
+
+def _inside(
+    outcomes: Outcomes,
+    query: Query,
+    region: Selection,
+    values: Callable[[str, IntArray], FloatArray],
+    shares: Callable[[IntArray], FloatArray] | None,
+) -> BoolArray:
+    """Which rows are in the region."""
+    if not region.sampled:
+        return np.isin(outcomes.tests, region.tests)
+    ran, at = np.unique(outcomes.tests, return_inverse=True)
+    fits = query.holds(ran, values) & (True if shares is None else shares(ran) >= LEAST_LEFT)
+    return np.asarray(fits[at])
 
 
 def base_of(fitted: FittedSurrogate, outcomes: Outcomes) -> tuple[float, int]:
@@ -125,6 +161,12 @@ def lowest(means: FloatArray, tests: IntArray, count: int) -> IntArray:
     return tests[first[np.lexsort((tests[first], means[first]))]]
 
 
+def _distinct_lowest(means: FloatArray, tests: IntArray, count: int) -> IntArray:
+    """The same, where a test may be there several times."""
+    _, once = np.unique(tests, return_index=True)
+    return lowest(means[once], tests[once], count)
+
+
 def condition(fitted: FittedSurrogate, outcomes: Outcomes, space: Space, *, test: int, level: float) -> Condition:
     """What is known about one test."""
     means, errors = fitted.predict(np.array([test], dtype=np.int64))
@@ -144,48 +186,51 @@ def drawn_rows(outcomes: Outcomes) -> int:
 
 
 def difference(
-    predicted: FloatArray, inside: Outcomes, tests: IntArray, *, weights: FloatArray, left: FloatArray, draws: int
+    mean: float, inside: Outcomes, *, predicted: FloatArray, weights: FloatArray, left: FloatArray, draws: int
 ) -> tuple[float, float]:
     """The surrogate's mean over a region, corrected by what the rows inside showed, and its standard error.
 
-    predicted
-        One per test of the region, as ``tests``, ``weights`` and ``left`` are, in ascending order.
+    predicted, weights
+        Of the test of each row: its robustness, and what it counts in the mean.
     left
-        Share of the inputs that a draw of the test can say something about.
+        Share of the inputs that a draw of the test can say something about, one per row.
 
     The difference estimator of survey sampling: each row stands for ``1 / (draws × chance)`` of its test.
     """
-    if inside.chance is not None:
-        inside = inside.select(inside.chance != 0)  # those that were not drawn
-    if inside.chance is None or len(inside) < FEW or not np.all(inside.chance > 0):
+    if inside.chance is None:
         return math.nan, math.nan
-    at = np.searchsorted(tests, inside.tests)
-    parts = weights[at] / left[at] * (inside.held - predicted[at]) / (draws * inside.chance)
+    drawn = inside.chance != 0
+    chance = inside.chance[drawn]
+    if len(chance) < FEW or not np.all(chance > 0):
+        return math.nan, math.nan
+    parts = (weights / left * (inside.held - predicted))[drawn] / (draws * chance)
     # Rows outside the region are draws that added nothing: they count in the spread.
     variance = float((parts**2).sum() - parts.sum() ** 2 / draws)
-    return float(weights @ predicted + parts.sum()), math.sqrt(max(variance, 0.0))
+    return float(mean + parts.sum()), math.sqrt(max(variance, 0.0))
 
 
-def _values(fitted: FittedSurrogate, space: Space, quality: FloatArray | None) -> Callable[[str], FloatArray]:
-    def value(name: str) -> FloatArray:
+def _values(fitted: FittedSurrogate, quality: FloatArray | None) -> Callable[[str, IntArray], FloatArray]:
+    def value(name: str, tests: IntArray) -> FloatArray:
         if name == "robustness":
-            return fitted.predict(np.arange(space.size, dtype=np.int64))[0]
+            return fitted.predict(tests)[0]
         if quality is None:
             raise QueryError("the quality of this run was not measured", rule="[quality] in the space file asks for it")
-        return quality
+        return quality[tests]
 
     return value
 
 
-def _weights(profile: Profile | None, query: Query, tests: IntArray) -> FloatArray:
+def _weighing(profile: Profile | None, query: Query, region: Selection) -> Callable[[IntArray], FloatArray]:
+    """From tests to what each counts in the mean over the region: together they count 1."""
     if profile is None:
-        return np.full(len(tests), 1 / len(tests))
-    weights = profile.over(query.space)[tests]
-    if not weights.sum() > 0:
+        total = float(region.stands.sum())
+        return lambda tests: np.full(len(tests), 1 / total)
+    total = float(region.stands @ profile.of_tests(query.space, region.tests))
+    if not total > 0:
         raise QueryError(
             f"the profile gives '{query.text}' no weight", rule="at least one of its tests can happen in the field"
         )
-    return np.asarray(weights / weights.sum())
+    return lambda tests: profile.of_tests(query.space, tests) / total
 
 
 def band(mean: float, error: float, level: float) -> tuple[float, float]:

@@ -6,14 +6,13 @@ import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 
 import numpy as np
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Space
-from fieldcheck.core.types import FloatArray
+from fieldcheck.core.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -41,12 +40,15 @@ class Profile:
                 )
         return cls({name: [float(value) for value in values] for name, values in table.items()}, place.stem)
 
-    def over(self, space: Space) -> FloatArray:
-        """One weight per test of the space; they sum to 1."""
+    def of_tests(self, space: Space, tests: IntArray) -> FloatArray:
+        """The weight of some tests; those of all tests of the space sum to 1."""
         self._check(space)
         tables = [self._of(name, levels) for name, levels in zip(space.names, space.shape, strict=True)]
-        whole: FloatArray = reduce(np.multiply.outer, tables).reshape(-1)
-        return whole
+        found, rest = np.ones(len(tests)), tests
+        for table in reversed(tables):  # the last axis changes fastest
+            rest, level = np.divmod(rest, len(table))
+            found *= table[level]
+        return found
 
     def notes(self, space: Space) -> tuple[str, ...]:
         """Which perturbations it leaves out, and what that means."""

@@ -89,7 +89,7 @@ def weaknesses(
     """
     tests = run.applicable(np.sort(low_orders(run.space, order)))
     if profile is not None:
-        tests = tests[profile.over(run.space)[tests] > 0]
+        tests = tests[profile.of_tests(run.space, tests) > 0]
     limit = _base(run) - 0.1 if below is None else below
     return Weakness(
         conditions=weakest(run.fitted, run.outcomes, run.space, tests=tests, level=level, count=count),

@@ -185,13 +185,18 @@ def over_orders(space: Space, count: int, *, seed: int) -> IntArray:
     return np.unique(np.concatenate(parts))
 
 
-def _check_sizes(space: Space, tests: int, inputs: int, available: int) -> None:
+def check_space(space: Space) -> None:
+    """Refuse a space that is too large, before anything is spent on it."""
     if space.size > LARGEST:
         raise SpaceError(
-            f"{space.size:,} tests",
+            f"the quality of {space.size:,} tests",
             rule=f"quality is predicted for spaces of up to {LARGEST:,}",
-            hint="fewer levels, or fewer perturbations",
+            hint="fewer levels, fewer perturbations, or no [quality]: other queries are answered in any space",
         )
+
+
+def _check_sizes(space: Space, tests: int, inputs: int, available: int) -> None:
+    check_space(space)
     if tests < LEAST_TESTS:
         raise SpaceError(f"the quality of {tests} tests", rule=f"{LEAST_TESTS} tests or more")
     if min(inputs, available) < 2:

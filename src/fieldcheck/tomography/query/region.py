@@ -1,7 +1,8 @@
 """Which tests a query selects.
 
 A comparison looks at one axis, so it is a short array along that axis of the grid; ``and`` and ``or`` broadcast. Only
-the result is as long as the space.
+the result is as long as the box that holds the region. Where even that is too large, tests are drawn and looked at one
+by one.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from fieldcheck.core.errors import QueryError
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.tomography.query.selection import Box, Selection
 from fieldcheck.tomography.query.tree import (
     Among,
     And,
@@ -32,15 +34,11 @@ from fieldcheck.tomography.query.tree import (
     orders_in,
 )
 
-Values = Callable[[str], FloatArray]
-"""From ``robustness`` or ``quality`` to its values, one per test of the space, in the order of the tests."""
+Values = Callable[[str, IntArray], FloatArray]
+"""From ``robustness`` or ``quality`` to its values for some tests."""
 
 
 MEASURED = frozenset({"robustness", "quality"})
-
-
-LARGEST = 20_000_000
-"""Tests of a space that a query is answered over: each takes some bytes."""
 
 
 SIGNS: dict[str, Callable[[Any, Any], Any]] = {
@@ -67,30 +65,55 @@ class Query:
         at = self.space.names.index
         return tuple((at(one.first), at(one.second)) for one in orders_in(self.node) or ())
 
-    def mask(self, values: Values | None = None) -> BoolArray:
-        """One per test of the space: True where the query selects it."""
-        if self.space.size > LARGEST:
-            raise QueryError(
-                f"the space has {self.space.size:,} tests", rule=f"queries look at up to {LARGEST:,}", hint="fewer axes"
-            )
-        grid = _Grid(self.space, values)
-        found = np.broadcast_to(grid.select(self.node), self.space.shape)
-        return np.ascontiguousarray(found).reshape(-1)
+    def select(self, values: Values | None = None, *, seed: int = 0) -> Selection:
+        """Its tests: all of them, or a sample where they are in a box of more than can be listed."""
+        box = Box.of(self.space, _allowed(self.node, self.space))
+        if not box.small:
+            return box.sampled(lambda tests: self.holds(tests, values), seed=seed)
+        shape = tuple(map(len, box.levels))
+        found = np.broadcast_to(_Grid(self.space, values, box).select(self.node), shape)
+        return Selection.whole(box.listed()[np.ascontiguousarray(found).reshape(-1)])
 
     def tests(self, values: Values | None = None) -> IntArray:
-        """Numbers of the selected tests, in order."""
-        return np.flatnonzero(self.mask(values)).astype(np.int64)
+        """Numbers of the selected tests, in order; of a sample, where they are too many."""
+        return self.select(values).tests
+
+    def holds(self, tests: IntArray, values: Values | None = None) -> BoolArray:
+        """One per test: whether it is in the region."""
+        found: BoolArray = np.broadcast_to(_Points(self.space, values, tests).select(self.node), len(tests))
+        return found
 
 
-@dataclass(frozen=True)
-class _Grid:
+def _allowed(node: Node, space: Space) -> dict[str, BoolArray]:
+    """By axis and for the order, the values that tests of the region may have; what is not named may be anything."""
+    match node:
+        case Between(name=name) | Among(name=name) if name in space.names or name == "order":
+            size = len(space.axes) + 1 if name == "order" else len(space.axes[space.names.index(name)].values)
+            return {name: np.broadcast_to(_Line(space, name).select(node), size)}
+        case Not(part=Between() | Among() as part):
+            return {name: ~own for name, own in _allowed(part, space).items()}
+        case And(parts=parts):
+            found: dict[str, BoolArray] = {}
+            for own in (_allowed(part, space) for part in parts):
+                found |= {name: found[name] & mask if name in found else mask for name, mask in own.items()}
+            return found
+        case Or(parts=parts):
+            each = [_allowed(part, space) for part in parts]
+            shared = set.intersection(*map(set, each))
+            return {name: np.logical_or.reduce([own[name] for own in each]) for name in sorted(shared)}
+        case _:
+            return {}
+
+
+class _Nodes:
+    """What a query selects, wherever it looks at levels."""
+
     space: Space
-    values: Values | None
 
     def select(self, node: Node) -> npt.NDArray[np.bool_]:
         match node:
             case Everything():
-                return np.ones((1,) * len(self.space.axes), dtype=bool)
+                return np.ones((), dtype=bool)
             case Between():
                 return self._between(node)
             case Among(name=name, values=values):
@@ -131,12 +154,65 @@ class _Grid:
                 return self.levels(name)
 
     def levels(self, name: str) -> npt.NDArray[np.int32]:
-        at = self.space.names.index(name)
-        shape = [1] * len(self.space.axes)
-        shape[at] = self.space.shape[at]
-        return np.array(self.space.axes[at].values, dtype=np.int32).reshape(shape)
+        raise NotImplementedError
 
     def _measured(self, name: str) -> FloatArray:
-        if self.values is None:
-            raise QueryError(f"'{name}' is not known here", rule="it needs a run that measured it")
-        return self.values(name).reshape(self.space.shape)
+        raise NotImplementedError
+
+    def _values(self, name: str) -> npt.NDArray[np.int32]:
+        """Of an axis, one per level."""
+        return np.array(self.space.axes[self.space.names.index(name)].values, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class _Grid(_Nodes):
+    """All tests of a box at once."""
+
+    space: Space
+    values: Values | None
+    box: Box
+
+    def levels(self, name: str) -> npt.NDArray[np.int32]:
+        at = self.space.names.index(name)
+        shape = [1] * len(self.space.axes)
+        shape[at] = len(self.box.levels[at])
+        return self._values(name)[self.box.levels[at]].reshape(shape)
+
+    def _measured(self, name: str) -> FloatArray:
+        return _known(self.values)(name, self.box.listed()).reshape(tuple(map(len, self.box.levels)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Points(_Nodes):
+    """Single tests."""
+
+    space: Space
+    values: Values | None
+    tests: IntArray
+
+    @cached_property
+    def _severities(self) -> IntArray:
+        return self.space.severities(self.tests)
+
+    def levels(self, name: str) -> npt.NDArray[np.int32]:
+        return self._values(name)[self._severities[:, self.space.names.index(name)]]
+
+    def _measured(self, name: str) -> FloatArray:
+        return _known(self.values)(name, self.tests)
+
+
+@dataclass(frozen=True)
+class _Line(_Nodes):
+    """The values of one axis, or all orders."""
+
+    space: Space
+    name: str
+
+    def quantity(self, name: str) -> npt.NDArray[Any]:
+        return np.arange(len(self.space.axes) + 1) if name == "order" else self._values(name)
+
+
+def _known(values: Values | None) -> Values:
+    if values is None:
+        raise QueryError("robustness and quality are not known here", rule="they need a run that measured them")
+    return values

@@ -1,0 +1,164 @@
+"""Folders of shards in an object store: a real S3 server on this machine, from pip."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fieldcheck as fc
+from fieldcheck import sources
+from fieldcheck.accuracy.predict import Prediction, predict_shards
+from fieldcheck.cli import main
+from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.files import places
+
+pytest.importorskip("moto")
+
+SECRET = "never-to-be-shown-4711"  # noqa: S105 -- of a server on this machine
+RNG = np.random.default_rng(5)
+POOL = {"id": [f"item {at}" for at in range(250)], "prediction": RNG.integers(0, 3, 250), "confidence": RNG.random(250)}
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """An empty bucket; its server listens on this machine only."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3"):
+            patch.delenv(name, raising=False)
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+        patch.setenv("AWS_REGION", "eu-central-1")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        places._filesystem.cache_clear()
+        try:
+            wait_for(port)
+            from pyarrow import fs
+
+            made = fs.S3FileSystem(endpoint_override=os.environ["AWS_ENDPOINT_URL"], allow_bucket_creation=True)
+            made.create_dir("pools")
+            yield "s3://pools"
+        finally:
+            server.kill()
+            server.wait()
+            places._filesystem.cache_clear()
+
+
+def wait_for(port: int) -> None:
+    end = time.monotonic() + 90
+    while time.monotonic() < end:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    pytest.fail("the server did not start")
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    sources.save(sources.load(POOL), tmp_path / "pool.parquet")
+    return tmp_path / "pool.parquet"
+
+
+def test_a_pool_is_cut_into_the_store_and_read_from_it(bucket: str, pool: Path, tmp_path: Path) -> None:
+    made = sources.shard(pool, f"{bucket}/cut", rows=100)
+    assert [one.rows for one in made.shards] == [100, 100, 50]
+    assert sources.load(f"{bucket}/cut").digest() == sources.load(pool).digest()
+    assert sources.load(Path(f"{bucket}/cut")).digest() == sources.load(pool).digest()  # a path swallows a slash
+    with pytest.raises(FieldcheckError, match="there already"):
+        sources.shard(pool, f"{bucket}/cut", rows=100)
+    csv = tmp_path / "pool.csv"
+    sources.save(sources.load(pool), csv)
+    sources.shard(csv, f"{bucket}/from-csv", rows=200)
+    assert sources.load(f"{bucket}/from-csv").digest() == sources.load(pool).digest()
+    sample = fc.sample(f"{bucket}/cut", design="srs", budget=20, seed=3)
+    assert sample.items.tolist() == fc.sample(pool, design="srs", budget=20, seed=3).items.tolist()
+
+
+def test_a_shard_that_changed_or_is_missing_is_refused(bucket: str, pool: Path) -> None:
+    sources.shard(pool, f"{bucket}/broken", rows=100)
+    shard = places.place_of(f"{bucket}/broken/000001.parquet")
+    with places.sent(shard) as here:  # type: ignore[arg-type]
+        here.write_bytes(shard.read_bytes()[:-10] + b"0123456789")
+    with pytest.raises(FieldcheckError, match="not the one that was written"):
+        sources.load(f"{bucket}/broken")
+    shard.unlink()
+    with pytest.raises(FieldcheckError, match="is missing"):
+        sources.load(f"{bucket}/broken")
+
+
+LIMIT = 520
+"""Items after which the model stops a run."""
+
+
+def model(batch: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    share = 1 / (1 + np.exp(-np.asarray(batch)[:, 0]))
+    return np.column_stack([1 - share, share])
+
+
+def test_predict_writes_shards_there_and_goes_on(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, calls = RNG.normal(size=(500, 3)), []
+
+    def stopping(batch: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+        calls.append(len(batch))
+        if sum(calls) > LIMIT:
+            raise KeyboardInterrupt
+        return model(batch)
+
+    folder = places.place_of(f"{bucket}/said")
+    how = {"auxiliary": ["confidence", "margin"], "batch": 50}
+    with pytest.raises(KeyboardInterrupt):
+        predict_shards(Prediction(stopping, rows, **how), folder, rows=100)  # type: ignore[arg-type]
+    with pytest.raises(FieldcheckError, match="may not be finished"):
+        sources.load(str(folder))
+    monkeypatch.setattr(sys.modules[__name__], "LIMIT", 10**9)
+    before = {one.name: one.stat().st_mtime for one in folder.iterdir()}
+    assert len(before) >= 3
+    predict_shards(Prediction(stopping, rows, **how), folder, rows=100)  # type: ignore[arg-type]
+    assert sum(calls) <= 520 + 50 + 260 + 300  # opening takes 257 items; the shards that were there are not run again
+    predict_shards(Prediction(model, rows, **how), tmp_path / "here", rows=100)  # type: ignore[arg-type]
+    assert sources.load(str(folder)).digest() == sources.load(tmp_path / "here").digest()
+    assert not [one for one in folder.iterdir() if one.name.startswith(".unfinished")]
+
+
+def test_commands_and_their_errors_show_no_secret(
+    bucket: str, pool: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*words: object) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["fieldcheck", *map(str, words)])
+        code: object = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+        said = capsys.readouterr()
+        return int(str(code or 0)), said.out + said.err
+
+    code, said = run("shard", pool, "--out", f"{bucket}/by-command", "--rows", 100)
+    assert code == 0, said
+    assert f"{bucket}/by-command" in said
+    assert run("inspect", f"{bucket}/by-command")[0] == 0
+    for words in (
+        ("inspect", f"{bucket}/nowhere"),
+        ("inspect", "s3://no-such-bucket/pool"),
+        ("shard", pool, "--out", "s3://no-such-bucket/pool"),
+        ("inspect", f"s3://somebody:{SECRET}@pools/cut"),
+    ):
+        code, said = run(*words)
+        assert code == 2, words
+        assert "Traceback" not in said
+        assert SECRET not in said
+        assert "rule:" in said
