@@ -236,8 +236,9 @@ def _worth(pool: Pool, wanted: tuple[str, ...]) -> tuple[str, ...]:
 
 def constant(pool: Pool) -> tuple[str, ...]:
     """What ``auto`` would take, were it not the same for all items."""
-    have = ((name, _raw(pool, name)) for name, variable in registry.items() if variable.helpful)
-    return tuple(name for name, found in have if found is not None and float(found.min()) == float(found.max()))
+    wanted = tuple(name for name, variable in registry.items() if variable.helpful)
+    found = zip(wanted, scan_pool(pool, wanted), strict=True)
+    return tuple(name for name, (seen, count, _) in found if count and seen.low == seen.high)
 
 
 def digest(pool: Pool, auxiliary: Sequence[str]) -> str:
