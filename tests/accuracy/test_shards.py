@@ -25,7 +25,7 @@ from fieldcheck.engines import Processes
 from fieldcheck.numerics import scores
 from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.sampling import pivotal
-from fieldcheck.sources.pools import sharded
+from fieldcheck.sources import sharded
 
 SIZE = 2500
 

@@ -18,9 +18,9 @@ from fieldcheck.sources.pools.cutting import check_free, cut_pool
 from fieldcheck.sources.pools.manifest import Manifest, read_manifest
 from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.pools.parquet import ParquetPools
-from fieldcheck.sources.pools.sharded import open_shards
 from fieldcheck.sources.reading import Reading, read_table
 from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.sharded import open_shards
 from fieldcheck.sources.table import RawTable
 
 __all__ = [

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core.pool.ids import as_bytes
 from fieldcheck.core.types import Task
 
 ROWS = 1 << 15
@@ -88,18 +89,8 @@ def _digest(parts: tuple[bytes, ...]) -> bytes:
 
 
 def _bytes(column: Any) -> list[bytes]:
-    """Of whole numbers, of other numbers, or of text: its lengths and its letters."""
-    if isinstance(column, np.ndarray):
-        return [column.astype("<i8").tobytes() if column.dtype.kind in "iu" else _numbers(column)]
-    import pyarrow.compute as pc
-
-    array = column.combine_chunks()
-    lengths: Any = pc.binary_length(array)
-    width = np.int64 if str(array.type).startswith("large") else np.int32
-    _, ends, letters = array.buffers()
-    first, last = np.frombuffer(ends, width)[[array.offset, array.offset + len(array)]].tolist()
-    held = b"" if letters is None else letters[first:last].to_pybytes()
-    return [lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes(), held]
+    floats = isinstance(column, np.ndarray) and column.dtype.kind == "f"
+    return [_numbers(column)] if floats else as_bytes(column)
 
 
 def _numbers(values: npt.NDArray[Any]) -> bytes:

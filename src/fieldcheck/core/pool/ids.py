@@ -135,3 +135,18 @@ def _unknown(absent: list[str], ids: Ids, origin: Origin) -> PoolError:
         rule=f"ids run from '{value_at(ids, 0)}' to '{value_at(ids, len(ids) - 1)}'",
         hint="the same pool that the items were drawn from",
     )
+
+
+def as_bytes(ids: Ids) -> list[bytes]:
+    """Bytes that are the same for the same ids, however they are stored; of text its lengths, then its letters."""
+    if isinstance(ids, np.ndarray):
+        return [np.ascontiguousarray(ids, dtype="<i8").tobytes()]
+    import pyarrow.compute as pc
+
+    array = ids.combine_chunks()
+    lengths: Any = pc.binary_length(array)
+    width = np.int64 if str(array.type).startswith("large") else np.int32
+    _, ends, letters = array.buffers()
+    first, last = np.frombuffer(ends, width)[[array.offset, array.offset + len(array)]].tolist()
+    held = b"" if letters is None else letters[first:last].to_pybytes()
+    return [lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes(), held]
