@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +21,14 @@ import numpy.typing as npt
 import right_numbers
 from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.numerics.betting import Kinds, Wealth, kinds, most_failures
+from fieldcheck.numerics import betting
+from fieldcheck.numerics.betting import Claim, Kinds, Wealth, kinds, most_failures
 from fieldcheck.numerics.intervals.sequence import log_evidence
 from fieldcheck.numerics.regression.risk import RiskModel, model_of
 from fieldcheck.numerics.sampling.schedule import open_schedule
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 MOST, SHORT, SIZE, ERROR = 1200, 300, 4_000, 0.05
 PERFECT = "digits_sharp"
 CELLS = (
@@ -37,39 +40,153 @@ CELLS = (
 ON_THRESHOLD = ("digits_careful", "digits_few")
 
 
-def campaign(
-    model: RiskModel, losses: FloatArray, totals: tuple[float, float], most: int, rng: np.random.Generator
-) -> tuple[int | None, int | None]:
-    """Labels until each claim is proven, if it is.
+@dataclass(frozen=True, eq=False)
+class Claimed:
+    """The bets of many campaigns side by side: one row per campaign, as ``Wealth`` has them one by one.
+
+    total
+        Failures to be refuted.
+    products
+        One column per bet.
+    """
+
+    total: float
+    size: int
+    claim: Claim
+    products: FloatArray
+    found: FloatArray
+
+    @classmethod
+    def start(cls, total: float, size: int, claim: Claim, campaigns: int) -> Claimed:
+        return cls(total, size, claim, np.ones((campaigns, len(betting.SHARES))), np.zeros(campaigns))
+
+    def of(self, campaign: int) -> Wealth:
+        blank = Wealth.against([self.total], self.size, claim=self.claim)
+        return replace(blank, found=float(self.found[campaign]), products=self.products[campaign][None])
+
+    def factors(self, wave: Wave, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """For a label against the claim and one that speaks for it: campaign, bet, kind."""
+        risk, count = wave.risk, wave.count
+        items = count.sum(axis=1)
+        left = np.clip(self.left_of(rows, items), 1e-9, items - 1e-9)
+        weight = (betting.BEFORE + self.size - items)[:, None]
+        level = (
+            self.found[rows, None] + betting.BEFORE * (risk * count).sum(axis=1, keepdims=True) / items[:, None]
+        ) / weight
+        alike = np.repeat(np.clip(level, 1e-6, 1 - 1e-4), risk.shape[1], axis=1)[:, None]
+        if self.claim == "at least":
+            raised = risk[:, None] + betting.CAREFUL[:, None] / weight[:, :, None] * (1 - risk[:, None])
+            raised = np.concatenate([raised, alike], axis=1)
+            scale = np.minimum(betting.BOLD * left[:, None] / (raised * count[:, None]).sum(axis=2), 1.0)
+            against = raised * scale[:, :, None]
+        else:
+            plain = np.concatenate([np.repeat(risk[:, None], len(betting.CAREFUL), axis=1), alike], axis=1)
+            most = np.maximum((items - left)[:, None] / betting.BOLD, 1e-9)
+            scale = np.maximum(most / (plain * count[:, None]).sum(axis=2), 1.0)
+            against = 1 - np.minimum(plain * scale[:, :, None], 0.99)
+        return betting.stakes(wave.chances()[:, None], against, count[:, None], left[:, None])
+
+    def left_of(self, rows: IntArray, items: FloatArray) -> FloatArray:
+        failures = self.total - self.found[rows]
+        return failures if self.claim == "at least" else items - failures
+
+    def take(self, wave: Wave, rows: IntArray, kinds_: IntArray, losses: FloatArray) -> None:
+        """One label for each of these campaigns."""
+        against, speaking = self.factors(wave, rows)
+        items, at = wave.count.sum(axis=1), np.arange(len(rows))
+        left = self.left_of(rows, items)
+        fails = losses == (1.0 if self.claim == "at least" else 0.0)
+        factor = np.where(fails[:, None], against[at, :, kinds_], speaking[at, :, kinds_])
+        factor = np.where((left >= items)[:, None], np.where(fails[:, None], 1.0, np.inf), factor)
+        factor = np.where((left <= 0)[:, None], 0.0, factor)
+        with np.errstate(invalid="ignore"):
+            self.products[rows] = np.where(self.products[rows] == 0, 0.0, self.products[rows] * factor)
+        self.found[rows] += losses
+
+
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """The kinds of campaigns side by side, filled up with empty ones."""
+
+    risk: FloatArray
+    size: FloatArray
+    count: FloatArray
+    queues: list[list[list[int]]]
+
+    @classmethod
+    def of(cls, found: list[Kinds], rngs: list[np.random.Generator]) -> Wave:
+        shape = len(found), betting.BINS
+        risk, size, count = np.full(shape, 0.5), np.ones(shape), np.zeros(shape)
+        queues = []
+        for row, (one, rng) in enumerate(zip(found, rngs, strict=True)):
+            many = len(one.count)
+            risk[row, :many], size[row, :many], count[row, :many] = one.risk, one.size, one.count
+            order = rng.permutation(np.flatnonzero(one.of_item >= 0))
+            queues.append([order[one.of_item[order] == kind].tolist() for kind in range(many)])
+        return cls(risk, size, count, queues)
+
+    def chances(self) -> FloatArray:
+        found: FloatArray = self.size / (self.size * self.count).sum(axis=1, keepdims=True)
+        return found
+
+    def draw(self, rngs: list[np.random.Generator]) -> tuple[IntArray, IntArray]:
+        """Kind and item of each campaign; an order drawn beforehand is as random as one drawn label by label."""
+        ends = np.cumsum(self.size * self.count, axis=1)
+        points = np.array([rng.random() for rng in rngs]) * ends[:, -1]
+        drawn = np.array([np.searchsorted(row, at, side="right") for row, at in zip(ends, points, strict=True)])
+        return drawn, np.array([queue[kind].pop() for queue, kind in zip(self.queues, drawn, strict=True)])
+
+
+def campaigns(
+    model: RiskModel, losses: FloatArray, totals: tuple[float, float | None], most: int, seeds: range
+) -> list[list[int | None]]:
+    """Labels until each claim is proven, if it is, for every campaign.
 
     totals
-        Failures, at least, and at most, that are to be refuted.
+        Failures, at least, and at most, that are to be refuted; None: "below" is not claimed.
     """
-    size = len(losses)
-    drawn, items = np.zeros(size, dtype=bool), np.zeros(0, dtype=np.int64)
-    above, below = Wealth.against([totals[0]], size), Wealth.against([totals[1]], size, claim="below")
-    both, proven = (math.isfinite(totals[0]), math.isfinite(totals[1])), [None, None]
+    size, many = len(losses), len(seeds)
+    rngs = [np.random.default_rng(seed) for seed in seeds]
+    drawn, items = np.zeros((many, size), dtype=bool), [np.zeros(0, dtype=np.int64)] * many
+    claims = [Claimed.start(totals[0], size, "at least", many)]
+    if totals[1] is not None:
+        claims.append(Claimed.start(totals[1], size, "below", many))
+    proven: list[list[int | None]] = [[None] * many for _ in claims]
+    labels = 0
     for count in open_schedule(CertifyingBets.first, most):
-        now = kinds(model.expected(model.fit(items, losses[items])), drawn, above)
+        rows = np.array([row for row in range(many) if any(one[row] is None for one in proven)], dtype=np.int64)
+        if not len(rows):
+            break
+        beliefs = [model.expected(model.fit(items[row], losses[items[row]])) for row in rows]
+        found = [kinds(one, drawn[row], claims[0].of(row)) for row, one in zip(rows, beliefs, strict=True)]
+        own = [rngs[row] for row in rows]
+        wave = Wave.of(found, own)
+        _same_as_one_by_one(claims, wave, rows, found[0])
+        new = []
         for _ in range(count):
-            kind, item = _drawn(now, drawn, rng)
-            drawn[item], items, loss = True, np.append(items, item), float(losses[item])
-            above = above.after(now, kind, loss)
-            below = below.after(now, kind, loss) if both[1] else below
-            now = now.without(kind)
-            for at, wealth in enumerate((above, below)):
-                if both[at] and proven[at] is None and wealth.refuted(now, error=ERROR)[0]:
-                    proven[at] = len(items)  # type: ignore[call-overload]
-            if all(done is not None or not wanted for done, wanted in zip(proven, both, strict=True)):
-                return proven[0], proven[1]
-    return proven[0], proven[1]
+            kind, item = wave.draw(own)
+            for one in claims:
+                one.take(wave, rows, kind, losses[item])
+            wave.count[np.arange(len(rows)), kind] -= 1
+            labels += 1
+            new.append(item)
+            for one, at in zip(claims, proven, strict=True):
+                left = wave.count.sum(axis=1)
+                done = (one.products[rows] @ betting.SHARES >= 1 / ERROR) | (one.left_of(rows, left) > left)
+                for row in rows[done]:
+                    at[row] = labels if at[row] is None else at[row]
+        for column, row in enumerate(rows):
+            mine = np.array(new)[:, column]
+            drawn[row, mine], items[row] = True, np.append(items[row], mine)
+    return proven
 
 
-def _drawn(now: Kinds, drawn: npt.NDArray[np.bool_], rng: np.random.Generator) -> tuple[int, int]:
-    ends = np.cumsum(now.size * now.count)
-    kind = int(np.searchsorted(ends, rng.random() * ends[-1], side="right"))
-    there = np.flatnonzero((now.of_item == kind) & ~drawn)
-    return kind, int(there[int(rng.random() * len(there))])
+def _same_as_one_by_one(claims: list[Claimed], wave: Wave, rows: IntArray, first: Kinds) -> None:
+    """What is played side by side is what the product plays."""
+    for one in claims:
+        if 0 < one.left_of(rows, wave.count.sum(axis=1))[0] < wave.count[0].sum():
+            for ours, real in zip(one.factors(wave, rows), one.of(rows[0]).factors(first), strict=True):
+                np.testing.assert_allclose(ours[0, :, : len(first.count)], real[0], rtol=1e-5)
 
 
 def sequence(losses: FloatArray, total: int, rng: np.random.Generator) -> int:
@@ -118,10 +235,7 @@ def measured(name: str, condition: str, seeds: range) -> list[str]:
     frame, losses, total = cell(name, condition)
     model = model_of(frame)
     srs = float(np.mean([sequence(losses, total, np.random.default_rng(seed)) for seed in seeds]))
-    rows = [
-        [campaign(one, losses, (total, math.inf), MOST, np.random.default_rng(seed))[0] for seed in seeds]
-        for one in (model.blind(), model)
-    ]
+    rows = [campaigns(one, losses, (total, None), MOST, seeds)[0] for one in (model.blind(), model)]
     labels = np.array([[MOST if one is None else one for one in row] for row in rows], dtype=np.float64)
     without, ours = labels.mean(axis=1)
     spread = math.sqrt(float(((labels.std(axis=1) / labels.mean(axis=1)) ** 2).sum()) / len(seeds))
@@ -136,8 +250,7 @@ def wrong(name: str, condition: str, seeds: range) -> list[str]:
     """How often each claim is made where it is just wrong; both are played in one campaign."""
     frame, losses = right_numbers.conditioned(name, condition)
     model, total = model_of(frame), float(losses.sum())
-    found = [campaign(model, losses, (total, total), SHORT, np.random.default_rng(seed)) for seed in seeds]
-    counts = [sum(one[at] is not None for one in found) for at in range(2)]
+    counts = [sum(one is not None for one in row) for row in campaigns(model, losses, (total, total), SHORT, seeds)]
     return [f"{name}, {1 - losses.mean():.2%}", condition, *map(str, counts), str(len(seeds))]
 
 

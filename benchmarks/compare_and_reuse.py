@@ -49,6 +49,10 @@ until both models are equally good, so that every claim is a wrong one; these st
 | pair | true difference | decided | wrong claims | labels, median | 90th percentile |
 |---|---|---|---|---|---|"""
 
+LEVELLED = """
+| pair, made equally good | claims, every wave up to 800 labels | one look at 200 | "future data" | wider at both ends |
+|---|---|---|---|---|"""
+
 REUSED = """
 ## Labels of an old version for a new one
 
@@ -64,8 +68,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("subjects", type=Path)
     parser.add_argument("--repetitions", type=int, default=400)
+    parser.add_argument(
+        "--levelled", action="store_true", help="only false differences, of models that are equally good"
+    )
+    parser.add_argument("--items", type=int, default=4_000, help="with --levelled: pools are cut to so many, at random")
+    parser.add_argument("--first", type=int, default=0, help="with --levelled: first seed")
     given = parser.parse_args()
     repetitions = given.repetitions
+    if given.levelled:
+        print(LEVELLED)
+        for names in PAIRS:
+            pair = [load(given.subjects / f"{name}.csv") for name in names]
+            kept = np.sort(np.random.default_rng(5).permutation(len(pair[0]))[: given.items])
+            seeds = range(given.first, given.first + repetitions)
+            print("| " + " | ".join(false_differences(levelled([pool.select(kept) for pool in pair]), seeds)) + " |")
+        return
     percent = 100 * 1.96 / np.sqrt(2 * repetitions)
     print(INTRODUCTION.format(repetitions=repetitions, percent=percent, coarse=percent * np.sqrt(2)))
     pairs = [[load(given.subjects / f"{name}.csv") for name in pair] for pair in PAIRS]
@@ -120,6 +137,16 @@ def levelled(pair: Sequence[Pool]) -> list[Pool]:
     for failed in (first, second):
         failed[chosen] = ~failed[chosen]
     return [replace(pool, failed=failed) for pool, failed in zip(pair, (first, second), strict=True)]
+
+
+def false_differences(pair: Sequence[Pool], seeds: range) -> list[str]:
+    """Of models that are equally good: how often a difference is claimed, looked at after every wave, or once."""
+    every = [simulate_comparison(list(pair), certify=True, budget=800, seed=seed) for seed in seeds]
+    once = [simulate_comparison(list(pair), budget=200, seed=seed).differences[0] for seed in seeds]
+    future = [one.future.low < one.interval.low and one.future.high > one.interval.high for one in once]
+    counts = (sum(one.differences[0].winner is not None for one in every), sum(0 not in one.interval for one in once))
+    outside = sum(0 not in one.future for one in once)
+    return [named(pair), *(f"{count} of {len(seeds)}" for count in (*counts, outside, sum(future)))]
 
 
 def certified(pair: Sequence[Pool], repetitions: int) -> Iterator[list[str]]:

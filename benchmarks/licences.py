@@ -29,6 +29,10 @@ NOT_AUDITED = 2
 """Exit code: no answer is not a good answer."""
 
 
+PATIENCE = 5
+"""Packages without an answer, and none with one, after which it is given up."""
+
+
 @dataclass(frozen=True)
 class Package:
     """One package; ``why`` is the package that asks for it, or the extra of ours."""
@@ -87,7 +91,7 @@ def weaknesses(package: Package) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--extras", default="pandas,images,torch,onnx,keras,transformers,datasets,postgres")
+    parser.add_argument("--extras", default="pandas,excel,images,torch,onnx,keras,transformers,datasets,postgres,ray")
     parser.add_argument("--audit", action="store_true", help="ask PyPI for known weaknesses")
     asked = parser.parse_args()
     found = packages(set(asked.extras.split(",")))
@@ -99,19 +103,25 @@ def main() -> int:
 
 
 def audit(found: list[Package]) -> int:
-    weak = 0
-    for one in found:
+    """Say what is known against each; who gives no answer is named, and nothing is concluded from that."""
+    weak, unanswered = 0, list[str]()
+    for number, one in enumerate(found, 1):
         try:
             known = weaknesses(one)
         except (URLError, OSError, ValueError) as error:
-            print(f"not audited: no answer about {one.name} from pypi.org ({error})")
-            print("nothing is known about weaknesses. Try again where https://pypi.org can be reached")
-            return NOT_AUDITED
+            print(f"not audited: no answer about {one.name} {one.version} from pypi.org ({error})")
+            unanswered.append(one.name)
+            if len(unanswered) == number == PATIENCE:
+                print(f"NOT AUDITED: none of the first {number} of {len(found)} packages got an answer, so nothing is")
+                print("known about weaknesses. Try again where https://pypi.org answers itself, not a mirror of it")
+                return NOT_AUDITED
+            continue
         weak += bool(known)
         if known:
             print(f"{one.name} {one.version}: {', '.join(known)}")
-    print(f"{weak} of {len(found)} packages have known weaknesses")
-    return int(weak > 0)
+    answered = len(found) - len(unanswered)
+    print(f"{weak} of the {answered} packages that got an answer have known weaknesses; {len(unanswered)} got none")
+    return 1 if weak else NOT_AUDITED if unanswered else 0
 
 
 if __name__ == "__main__":

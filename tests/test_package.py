@@ -7,11 +7,13 @@ import inspect
 import os
 import re
 import resource
+import runpy
 import subprocess
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -128,3 +130,24 @@ def test_what_reads_files_of_strangers_has_no_version_with_a_known_hole() -> Non
     }
     least = _least()
     assert [name for name, version in holes.items() if version in least[name].specifier] == []
+
+
+@pytest.mark.parametrize(
+    ("silent", "weak", "code"), [("", "", 0), ("", "c", 1), ("g", "", 2), ("ab", "c", 1), ("abcdefg", "", 2)]
+)
+def test_no_answer_of_an_audit_is_not_a_good_one(
+    silent: str, weak: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    licences = runpy.run_path(str(ROOT / "benchmarks" / "licences.py"))
+
+    def weaknesses(package: Any) -> list[str]:
+        if package.name in silent:
+            raise OSError("HTTP Error 404")
+        return ["CVE-1"] if package.name in weak else []
+
+    licences["audit"].__globals__["weaknesses"] = weaknesses
+    assert licences["audit"]([licences["Package"](name, "1", "MIT", "") for name in "abcdefg"]) == code
+    said = capsys.readouterr().out
+    assert said.count("not audited: no answer") == min(len(silent), 5)
+    assert ("NOT AUDITED" in said) == (len(silent) == 7)
+    assert ("CVE-1" in said) == bool(weak)

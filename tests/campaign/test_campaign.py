@@ -584,6 +584,15 @@ def test_designs_laid_out_for_one_budget_are_not_extended(spec: str, tmp_path: P
         start(tmp_path, animals(), spec).extend("+5")
 
 
+def test_a_design_that_could_not_be_found_again_is_refused_at_the_start(tmp_path: Path) -> None:
+    class Unknown(designs.Srs):
+        name = "unknown"
+
+    with pytest.raises(DesignError, match="no design 'unknown'"):
+        Campaign.create(tmp_path / "c.db", animals(), Unknown(), budget=10)
+    assert not (tmp_path / "c.db").exists()
+
+
 def test_an_extension_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
     campaign = start(tmp_path, animals())
     assert campaign.extend("+5", key="k1") == campaign.extend("+5", key="k1")

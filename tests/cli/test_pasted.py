@@ -211,6 +211,7 @@ def test_a_new_version(terminal: Terminal, run: Run, label: Label) -> None:
     assert (
         "with such a campaign" in run("start", "new model.csv", "--trained-on", "known.csv", "--campaign", "v2.db").err
     )
+    terminal("fieldcheck start 'new model.csv' --reuse v1.db --campaign v0.db --budget 0")
     terminal("fieldcheck start 'new model.csv' --reuse v1.db --campaign v2.db --budget 20")
     label("v2.db")
     terminal("fieldcheck estimate v2.db")
@@ -252,3 +253,16 @@ def test_a_model(terminal: Terminal, network: Path) -> None:
     terminal("fieldcheck tomography report 'a run' --out tomography.html")
     terminal.read("tomography.html")
     terminal("fieldcheck status 'a run'", 2)
+
+
+def test_pictures(terminal: Terminal, network: Path) -> None:
+    for file in network.iterdir():
+        shutil.copy(file, file.name)
+    terminal("fieldcheck predict digits.onnx digits.npz --out 'my pool.csv'")
+    terminal("fieldcheck start 'my pool.csv' --campaign p.db --items digits.npz --budget 20 --design srs")
+    digits = np.load("digits.npz")["labels"]
+    answers = {str(at): str(digit) for at, digit in enumerate(digits)}
+    terminal("fieldcheck next p.db -n 20 --out sheet.csv", first=lambda: fill(Path("sheet.csv"), answers))
+    terminal("fieldcheck import p.db sheet.csv")
+    terminal("fieldcheck label p.db")  # when all is done, too
+    terminal("fieldcheck status p.db")

@@ -70,7 +70,7 @@ def test_by_hand_from_first_to_last_label(run: Run, tea: Path, rival: Path) -> N
     assert "tea is better than rival" in run("status", "c.db").out
     assert run("report", "c.db", "--out", "r.html").code == 0
     assert run("verify", "c.db").code == 0
-    assert "tea is best" in Path("r.html").read_text(encoding="utf-8")
+    assert "tea is better" in Path("r.html").read_text(encoding="utf-8")
     assert "compares models" in run("estimate", "c.db", "--by", "kind").err
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import sys
 import zipfile
 from collections.abc import Callable
@@ -22,8 +23,10 @@ from onnx import AttributeProto, TensorProto, helper
 from sklearn.linear_model import LinearRegression
 
 from fieldcheck.core.errors import ModelError
+from fieldcheck.models import detector, open_model, registry
 from fieldcheck.models import keras as keras_adapter
-from fieldcheck.models import open_model
+from fieldcheck.models.shared.loading import PICKLES
+from fieldcheck.models.torch import modules
 
 from . import networks, texts
 from .networks import items, save_script, trained_mlp
@@ -488,3 +491,78 @@ def test_trusted_pickles_are_opened_by_what_is_in_them(tmp_path: Path) -> None:
     assert open_model(tmp_path / "line.joblib", trust=True).name == "sklearn"
     torch.save(trained_mlp("classes"), tmp_path / "net.pt")
     assert open_model(tmp_path / "net.pt", trust=True, batch=items()).name == "torch"
+
+
+def test_a_decoder_of_ones_own_is_imported_with_trust_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = module_of(tmp_path, tmp_path / "mark")
+    with pytest.raises(ModelError, match="trust"):
+        detector._decode(own, trust=False)
+    assert not (tmp_path / "mark").exists()
+    detector._decode(own, trust=True)
+    assert (tmp_path / "mark").exists()
+
+
+ROWS = {
+    "`.onnx`": (
+        "weights_outside_the_folder_of_an_onnx_file_are_refused",
+        "weights_in_the_memory_of_the_process_are_refused",
+        "operators_that_are_not_part_of_onnx_runtime_are_not_looked_for",
+    ),
+    "`.safetensors`": ("a_pickle_that_calls_itself_safetensors_is_not_unpickled",),
+    "transformers folder": (
+        "code_in_a_folder_of_transformers_is_not_run_even_with_trust",
+        "pickled_weights_in_a_folder_of_transformers_are_not_read",
+        "pickled_weights_behind_an_index_of_safetensors_are_not_read",
+        "an_adapter_in_a_folder_of_transformers_is_refused",
+        "layers_that_would_be_downloaded_as_code_are_refused",
+    ),
+    "`.keras`": ("Keras, Lambda", "Keras, torch module", "a_keras_with_known_holes_needs_trust"),
+    "`.skops`": ("a_skops_file_with_unknown_types_or_read_by_an_old_skops_needs_trust",),
+    "TorchScript": ("TorchScript", "TorchScript, a blank", "TorchScript, a line break", "TorchScript, on loading"),
+    "`.pt2`": ("exported program", "exported program, other name"),
+    "torch pickles": ("torch pickle", "torch module", "state dict", "old torch pickle"),
+    "`.pkl`": ("pickle", "pickle, other name", "joblib"),
+    "Keras `.h5`": ("HDF5, Lambda",),
+    "`package.module:name`": (
+        *("imported function", "imported factory", "a_decoder_of_ones_own_is_imported_with_trust_only"),
+    ),
+}
+"""By the beginning of a row of the table in docs/decisions/trust.md, its attacks: names in ``ATTACKS``, or tests."""
+
+
+OBJECT = "an object, in Python"
+"""The row of what is there already."""
+
+
+def table() -> list[str]:
+    """The rows of the table of formats, without its head."""
+    text = (Path(__file__).parents[2] / "docs" / "decisions" / "trust.md").read_text(encoding="utf-8")
+    return [line.strip("| ") for line in text.splitlines() if line.startswith("|")][2:]
+
+
+def test_every_row_of_the_table_has_its_attacks() -> None:
+    rows = [row for row in table() if not row.startswith(OBJECT)]
+    assert len(rows) == len(ROWS) == len(table()) - 1
+    assert all(any(row.startswith(start) for row in rows) for start in ROWS)
+    known = {*ATTACKS, *(name.removeprefix("test_") for name in globals() if name.startswith("test_"))}
+    assert {attack for attacks in ROWS.values() for attack in attacks} <= known
+    assert {attack for attacks in ROWS.values() for attack in attacks} >= set(ATTACKS)
+
+
+def test_every_format_is_in_the_table() -> None:
+    told = {word for row in table() for word in re.findall(r"`(\.\w+)`", row)}
+    declared = {word for _, one in registry.items() for word in (*one.opens, *one.trusted)}
+    endings = {word.split()[0] for word in declared if word.startswith(".")}
+    assert endings | {*modules.SUFFIXES, *keras_adapter.SUFFIXES, *PICKLES} == told
+
+
+CODE = sorted({*modules.SUFFIXES, *keras_adapter.SUFFIXES, *PICKLES} - {".safetensors", ".keras"})
+
+
+@pytest.mark.parametrize("ending", [*CODE, *(ending.upper() for ending in CODE)])
+def test_a_pickle_under_any_name_is_not_opened(ending: str, tmp_path: Path) -> None:
+    model = pickled(tmp_path / f"model{ending}", Hostile(tmp_path / "mark"))
+    with pytest.raises(ModelError, match="trust"):
+        open_model(model, batch=items())
+    assert not (tmp_path / "mark").exists()

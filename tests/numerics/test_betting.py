@@ -219,6 +219,21 @@ def test_chances_are_those_of_the_draws() -> None:
     assert (np.abs(drawn - wanted) <= 5 * np.sqrt(wanted / 2000)).all()
 
 
+def test_useless_signals_lose_the_wealth_and_then_the_chances() -> None:
+    """Failures have nothing to do with the risk: after 400 labels most of the wealth believes that all fail alike, and
+    items are drawn with nearly equal chances; with a risk that is right neither happens."""
+    risk, told = population(3000, 0.1)
+    unrelated = told[np.argsort(uniforms(stream(5, "order"), 3000))]
+    spans, held = [], []
+    for losses in (unrelated, told):
+        bets = played(Bets.start(risk, 0.8), losses, labels=400, seed=2).wave(risk)
+        spans.append(bets.now.size.max() / bets.now.size.min())
+        held.append(float(bets.above.held[0, -1]))
+    assert held[0] > 0.9
+    assert held[1] < 0.1
+    assert spans[0] < 1.1 < spans[1]
+
+
 def test_kinds_cover_the_items_that_are_left() -> None:
     risk, _ = population()
     drawn = np.zeros(300, dtype=bool)

@@ -20,7 +20,7 @@ from fieldcheck.web.turns import Turns
 
 from .sites import animals
 
-Act = Callable[[], dict[str, Any]]
+Act = Callable[[], Any]
 
 
 @pytest.fixture
@@ -32,10 +32,10 @@ def told(campaign: Campaign, item: str, label: str, *, key: str, by: str = "Ada"
     return lambda: {"number": campaign.tell(item, label, by=by, key=key).number}
 
 
-def all_at_once(campaign: Campaign, acts: Sequence[Act]) -> list[dict[str, Any] | BaseException]:
+def all_at_once(campaign: Campaign, acts: Sequence[Act]) -> list[Any]:
     """What acts are answered that wait while another one is being done."""
 
-    async def everything() -> list[dict[str, Any] | BaseException]:
+    async def everything() -> list[Any]:
         turns, go = Turns("test", together=campaign.log.together), threading.Event()
         first = asyncio.ensure_future(turns.take(lambda: {"first": go.wait(30)}))
         others = [asyncio.ensure_future(turns.take(act)) for act in acts]
@@ -79,6 +79,20 @@ def test_one_commit_for_all_that_wait(campaign: Campaign, monkeypatch: pytest.Mo
     assert commits.sizes == [20]
     assert answers == [{"number": before + 1 + at} for at in range(20)]
     assert standing(campaign) == dict.fromkeys(items, "cat")
+
+
+def test_people_who_ask_at_once_get_different_items(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the items are drawn within: everybody waits at the end of a wave."""
+    waves = Campaign.create(Path(campaign.place).with_name("w.db"), campaign.pool, budget=40, seed=1)
+    first = waves.ask("Ada", n=50)
+    acts = [told(waves, item, "cat", key=key(at)) for at, item in enumerate(first)]
+    commits = Commits(waves, monkeypatch)
+    answers = all_at_once(waves, [*acts, *(lambda name=name: waves.ask(name, n=2) for name in "BCDE")])
+    assert commits.sizes == [len(first) + 1 + 8]  # labels, a draw, leases
+    items = [item for answer in answers[len(first) :] if isinstance(answer, list) for item in answer]
+    assert len(set(items)) == 8
+    assert not set(items) & set(first)
+    assert {lease.by for item in waves.state.items.leased() for lease in item.leases} == set("BCDE")
 
 
 def test_refused_ones_do_not_keep_others_back(campaign: Campaign) -> None:

@@ -49,10 +49,12 @@ def strip(images: Sequence[npt.NDArray[np.uint8]], words: Sequence[str], *, size
     parts = []
     for place, (image, text) in enumerate(zip(images, words, strict=True)):
         shown = image[..., ::-1] if image.ndim == 3 else image
-        large = cv2.resize(np.ascontiguousarray(shown), (size, size), interpolation=cv2.INTER_NEAREST)
+        tall = round(size * image.shape[0] / image.shape[1])
+        way = cv2.INTER_AREA if image.shape[1] > size else cv2.INTER_NEAREST
+        large = cv2.resize(np.ascontiguousarray(shown), (size, tall), interpolation=way)
         data = base64.b64encode(cv2.imencode(".png", large)[1].tobytes()).decode()
         x = place * (size + 14)
-        parts.append(f'<image x="{x}" y="0" width="{size}" height="{size}" href="data:image/png;base64,{data}"/>')
+        parts.append(f'<image x="{x}" y="0" width="{size}" height="{tall}" href="data:image/png;base64,{data}"/>')
         parts.append(f'<text x="{x}" y="{size + 14}" font-family="sans-serif" font-size="10">{text}</text>')
     width = len(images) * (size + 14)
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {size + 22}">{"".join(parts)}</svg>\n'

@@ -46,7 +46,7 @@ def analyse(result: Result, *, accurate: float = ACCURATE) -> list[Exhibit]:
 
 def evidence(result: Result) -> list[Table]:
     """Tables that are too long for a page: every pair that was tested, with its exact p-value."""
-    tables = (_dunn_table(_verdicts(result)), pairs_table(result))
+    tables = (_dunn_table(_tested(result)), pairs_table(result))
     return [table for table in tables if table.rows]
 
 
@@ -87,44 +87,35 @@ def significance(result: Result) -> list[Exhibit]:
 
     Empty with one repetition: there is nothing to tell chance from.
     """
-    verdicts = _verdicts(result)
-    if not verdicts:
+    tested = _tested(result)
+    if not tested:
         return []
     budget = usual_budget(budgets_of(result.fair_rows()))
-    matrices = [_dunn_matrix(one) for one in verdicts if one.config.budget == budget]
-    return [_friedman_table(verdicts), _dunn_summary(verdicts), *matrices]
+    matrices = [_dunn_matrix(one) for one in tested if one.config.budget == budget]
+    return [_friedman_table(tested), _dunn_summary(tested), *matrices]
 
 
-def _verdicts(result: Result) -> list[TestedConfig]:
+def _tested(result: Result) -> list[TestedConfig]:
     found: dict[tuple[str, str, str, int], CellResult] = {tuple(one.cell): one for one in result.cells}  # type: ignore[misc]
-    verdicts = []
+    tested = []
     for config, rows in configurations(result.fair_rows()).items():
         members = [found[row["subject"], row["design"], row["auxiliary"], row["budget"]] for row in rows]
         errors = np.column_stack([np.abs(member.errors) for member in members])
         if min(errors.shape) > 1:
             names = tuple(row["design"] for row in rows)
-            verdicts.append(TestedConfig(config, names, friedman(errors), dunn(list(errors.T))))
-    return verdicts
+            tested.append(TestedConfig(config, names, friedman(errors), dunn(list(errors.T))))
+    return tested
 
 
-def _friedman_table(verdicts: Sequence[TestedConfig]) -> Table:
+def _friedman_table(tested: Sequence[TestedConfig]) -> Table:
     return Table(
         name="significance/friedman",
         title="Do the techniques differ? Friedman's test on absolute errors",
         columns=(
-            *(
-                "subject",
-                "auxiliary",
-                "budget",
-                "techniques",
-                "chi-squared",
-                "p",
-                "Iman-Davenport F",
-                "p (F)",
-            ),
+            *(*Config._fields, "techniques", "chi-squared", "p", "Iman-Davenport F", "p (F)"),
             *("smallest mean rank", "technique"),
         ),
-        rows=tuple(_friedman_line(one) for one in verdicts),
+        rows=tuple(_friedman_line(one) for one in tested),
         note=f"Repetitions are blocks. p under {ALPHA:g}: the techniques do not all estimate equally well.",
     )
 
@@ -151,12 +142,12 @@ def _dunn_matrix(one: TestedConfig) -> Matrix:
     )
 
 
-def _dunn_table(verdicts: Sequence[TestedConfig]) -> Table:
+def _dunn_table(tested: Sequence[TestedConfig]) -> Table:
     return Table(
         name="significance/dunn",
         title="Dunn's test, every pair of techniques in every configuration",
         columns=(*Config._fields, "technique", "other", "z", "p"),
-        rows=tuple(line for one in verdicts for line in _dunn_lines(one)),
+        rows=tuple(line for one in tested for line in _dunn_lines(one)),
         note="Negative z: the technique has the smaller errors. p: two-sided, adjusted after Holm in a configuration.",
     )
 
@@ -167,11 +158,11 @@ def _dunn_lines(one: TestedConfig) -> list[tuple[str | float | int, ...]]:
     return [(*one.config, one.names[i], one.names[j], z, p) for i, j, z, p in values]
 
 
-def _dunn_summary(verdicts: Sequence[TestedConfig]) -> Matrix:
+def _dunn_summary(tested: Sequence[TestedConfig]) -> Matrix:
     """Over all configurations: how often the row is significantly better, less how often it is worse."""
-    names = tuple(dict.fromkeys(name for one in verdicts for name in one.names))
+    names = tuple(dict.fromkeys(name for one in tested for name in one.names))
     won, met = np.zeros((2, len(names), len(names)))
-    for one in verdicts:
+    for one in tested:
         place = np.array([names.index(name) for name in one.names])
         won[np.ix_(place, place)] += one.dunn.better(ALPHA) == 1
         met[np.ix_(place, place)] += 1

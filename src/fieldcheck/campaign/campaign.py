@@ -34,6 +34,7 @@ from fieldcheck.core import measures
 from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
@@ -63,11 +64,12 @@ class Campaign:
         asked: Question | Pool | str | Path | None = None,
         *,
         clock: Callable[[], float] = time.time,
+        engine: Engine | None = None,
     ) -> None:
-        """``asked`` is the question, or where its pool is now."""
+        """``asked`` is the question, or where its pool is now; ``engine`` is where the steps of shards run."""
         self._clock = clock
         self.log = EventLog(store)
-        self.view = CampaignView(self.log, asked, clock=clock)
+        self.view = CampaignView(self.log, asked, clock=clock, engine=engine)
 
     def __enter__(self) -> Self:
         return self
@@ -147,6 +149,7 @@ class Campaign:
         new_classes: Sequence[str] = (),
         instructions: str = "",
         descriptions: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """Start a campaign and choose its first items.
@@ -193,10 +196,12 @@ class Campaign:
             That a label may name beside those of the pool.
         instructions, descriptions
             For people who label: how to do it, in Markdown; and, by class, what it means.
+        engine
+            Where the steps of a pool in shards run; it then stays in its files.
         """
         options = dict(pool_options or {})
         file = file_to_be(storage)
-        loaded = sources.load(kept(pool, file), **options)
+        loaded = sources.load(kept(pool, file), **options, engine=engine)
         pool_place, items_place = (place_of(one, file) for one in (loaded.origin.file, items))
         settings = Settings(
             title=title.strip() or loaded.name,
@@ -238,6 +243,7 @@ class Campaign:
         storage: str | Path | Store,
         *,
         pool: Pool | str | Path | None = None,
+        engine: Engine | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """Go on with a campaign.
@@ -245,10 +251,12 @@ class Campaign:
         pool
             Left out, it is looked for where it was, and where it was as seen from the campaign's file. A file that is
             named is remembered.
+        engine
+            Where the steps of a pool in shards run; it then stays in its files.
         """
         store = storage if isinstance(storage, Store) else open_store(storage)
         with _closed_on_error(store):
-            campaign = cls(store, pool, clock=clock)
+            campaign = cls(store, pool, clock=clock, engine=engine)
             if isinstance(pool, str | Path):
                 campaign._remember(Path(pool))
             return campaign

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from fieldcheck.campaign.questions import AccuracyQuestion, ComparisonQuestion, 
 from fieldcheck.campaign.settings import INTERNAL, Other, Settings
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.campaign.stores.base import Event, Store
+from fieldcheck.core import words
 from fieldcheck.core.errors import BudgetError, CampaignError, DesignError, StaleError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
@@ -178,11 +180,11 @@ def _check_alone(
 def _check_described(descriptions: Collection[str], classes: Sequence[str]) -> None:
     strangers = [name for name in descriptions if name not in classes]
     if strangers:
-        known = ", ".join(classes[:8]) + (", ..." if len(classes) > 8 else "")
+        known = words.some(classes, 8)
         raise CampaignError(
             f"a description of '{strangers[0]}'",
             rule=f"described are classes that a label may name: {known or 'none'}",
-            hint=f"--new-class '{strangers[0]}', if the model does not know it",
+            hint=f"--new-class {shlex.quote(strangers[0])} if the model does not know it",
         )
 
 

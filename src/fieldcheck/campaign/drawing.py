@@ -25,7 +25,8 @@ def drawn_event(sample: Sample, pool: Pool, *, before: Sample | None = None, sta
     start = 0 if before is None else len(before)
     _check_same_start(sample, before)
     known = {} if state is None else state.items
-    new = {pool.id_of(item): item for item in sample.items[start:].tolist()}
+    items = sample.items[start:]
+    new = dict(zip(pool.ids_of(items), items.tolist(), strict=True))
     fresh = {name: item for name, item in new.items() if name not in known}
     return Event(
         kind="drawn",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from fieldcheck.campaign.settings import INTERNAL
-from fieldcheck.core import label
+from fieldcheck.core import label, words
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.types import Task
 
@@ -90,7 +90,7 @@ def _unknown(written: str, place: str, classes: Sequence[str]) -> LabelError:
             rule="this pool has no predictions to compare a class with",
             hint="right or wrong for every item",
         )
-    names = ", ".join(classes[:8]) + (", ..." if len(classes) > 8 else "")
+    names = words.some(classes, 8)
     return LabelError(
         f"label '{written}' {place} is no class",
         rule=f"a label is one of {names}; or right, or wrong",

@@ -125,13 +125,13 @@ class EventLog:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Store what is appended within at its end, all of it at one go; only then it may be acknowledged.
+        """Store what is decided within, on the newest state, all of it at one go; only then it may be acknowledged.
 
         Where that fails, or some of it was stored before (an error, too), the state is that of the beginning: what was
         appended with a key can be appended again, on its own, and is stored once.
         """
         with self._lock:
-            before, self._unstored = self._state, []
+            before, self._unstored = self.refresh(), []
             try:
                 yield
                 events, self._unstored = self._unstored, None

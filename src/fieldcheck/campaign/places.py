@@ -11,6 +11,7 @@ from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.campaign.stores.base import Store
 from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
 
 
@@ -65,8 +66,10 @@ def pool_file(state: State, file: Path | None) -> Path | None:
     return next((found for place in known if (found := find(place, file)) is not None), None)
 
 
-def find_pool(state: State, given: Pool | str | Path | None, file: Path | None) -> Pool:
-    """The pool of a campaign: as given, or where it is found."""
+def find_pool(
+    state: State, given: Pool | str | Path | None, file: Path | None, *, engine: Engine | None = None
+) -> Pool:
+    """The pool of a campaign: as given, or where it is found; ``engine`` is where the steps of shards run."""
     if isinstance(given, Pool):
         return given
     place = Path(given) if given is not None else pool_file(state, file)
@@ -76,4 +79,4 @@ def find_pool(state: State, given: Pool | str | Path | None, file: Path | None) 
             rule="a campaign needs the pool that it was started on",
             hint="--pool FILE; the campaign then remembers where it is",
         )
-    return sources.load(place, **state.settings.pool_options)
+    return sources.load(place, **state.settings.pool_options, engine=engine)

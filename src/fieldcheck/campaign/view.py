@@ -49,6 +49,7 @@ from fieldcheck.core import measures, requirement, words
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.requirement import Decided, Decision, Requirement
 from fieldcheck.core.sample import Labelled
@@ -62,10 +63,15 @@ class CampaignView:
     pool: Pool
 
     def __init__(
-        self, log: EventLog, asked: Question | Pool | str | Path | None, *, clock: Callable[[], float]
+        self,
+        log: EventLog,
+        asked: Question | Pool | str | Path | None,
+        *,
+        clock: Callable[[], float],
+        engine: Engine | None = None,
     ) -> None:
-        """``asked`` is the question, or where its pool is now."""
-        self._log, self._clock = log, clock
+        """``asked`` is the question, or where its pool is now; ``engine`` is where the steps of shards run."""
+        self._log, self._clock, self._engine = log, clock, engine
         self._found: dict[str, tuple[Any, Any]] = {}
         self._asked = self._opened(asked) if asked is None or isinstance(asked, Pool | str | Path) else asked
         self._opened_with = self.settings.budgets
@@ -74,7 +80,7 @@ class CampaignView:
         self._tallies, self._failed = PerBlock(Tally.of), PerBlock(self._failures)
 
     def _opened(self, pool: Pool | str | Path | None) -> Question:
-        found = find_pool(self._log.state, pool, self._log.file)
+        found = find_pool(self._log.state, pool, self._log.file, engine=self._engine)
         return question_of(self.settings, found, self._log.file)
 
     def _check_pool(self) -> None:
@@ -166,7 +172,8 @@ class CampaignView:
 
     def estimate_of(self, state: State, *, level: float = 0.95) -> Estimate | Comparison:
         """What the labels of a state say."""
-        return shown(self.question_of(state.settings).statement(self._evidence(state), level=level))
+        found = self.question_of(state.settings).statement(self._evidence(state), level=level)
+        return shown(found, self._log.place)
 
     def check(self, wanted: Requirement, *, level: float = 0.95) -> Decision:
         """What is decided about a requirement: by the first budget that was spent and decides it.
@@ -202,7 +209,7 @@ class CampaignView:
         self, wanted: Requirement, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
     ) -> Decision:
         try:
-            return decide(only_estimate(shown(statement())), wanted).at(look)
+            return decide(only_estimate(shown(statement(), self._log.place)), wanted).at(look)
         except LabelError as error:
             return too_early(wanted, error.problem).at(look)
 
@@ -220,7 +227,7 @@ class CampaignView:
         self, name: str | None, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
     ) -> tuple[Decided, str, requirement.BudgetLook]:
         try:
-            found = only_comparison(shown(statement()), name)
+            found = only_comparison(shown(statement(), self._log.place), name)
         except LabelError as error:
             return "undecided", error.problem, look
         word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name or "") else "undecided"
@@ -359,8 +366,12 @@ FIRST_NUMBER = 10
 """Labels under which no number is shown: it would be believed, and it would be wrong."""
 
 
-def shown(found: Estimate | Comparison) -> Estimate | Comparison:
-    """What may be shown: with fewer than ten labels, only how many are to come; unless they are all that there are."""
+def shown(found: Estimate | Comparison, place: str) -> Estimate | Comparison:
+    """What may be shown: with fewer than ten labels, only how many are to come; unless they are all that there are.
+
+    place
+        Where the campaign is kept.
+    """
     everything = found.contested if isinstance(found, Comparison) else found.population
     if found.labels >= min(FIRST_NUMBER, everything):
         return found
@@ -368,7 +379,9 @@ def shown(found: Estimate | Comparison) -> Estimate | Comparison:
     raise LabelError(
         f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
         rule=f"a number is shown from {FIRST_NUMBER} labels on",
-        hint=f"extend the budget to {FIRST_NUMBER}" if short else "label the items in the order of the list",
+        hint=shlex.join(["fieldcheck", "extend", place, "--budget", str(FIRST_NUMBER)])
+        if short
+        else "label the items in the order of the list",
     )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import sheet
-from fieldcheck.cli import wrong_files
+from fieldcheck.cli import options, wrong_files
 
 Storage = Annotated[
     str,
@@ -27,12 +27,14 @@ PoolMoved = Annotated[Path | None, typer.Option("--pool", help="The pool, where 
 Annotator = Annotated[str, typer.Option("--by", metavar="NAME", help="Whose labels they are.")]
 
 
-def open_campaign(storage: str, pool: Path | None = None, *, new_classes: Sequence[str] = ()) -> Campaign:
+def open_campaign(
+    storage: str, pool: Path | None = None, *, new_classes: Sequence[str] = (), engine: str = "local"
+) -> Campaign:
     """The campaign at a place, to be used in a ``with`` statement; of a sheet, what is filled in is taken first."""
     if sheet.is_sheet(storage):
         with wrong_files.expecting(storage, "a campaign" if _is_lost(storage) else "a sheet"):
             return sheet.open_sheet(Path(storage), pool=pool, new_classes=new_classes)
-    campaign = Campaign.open(storage, pool=pool)
+    campaign = Campaign.open(storage, pool=pool, engine=options.engine_named(engine))
     campaign.declare(*new_classes)
     return campaign
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,9 +22,10 @@ from fieldcheck.cli.tomography.options import smallest_of
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.estimate import Estimate
-from fieldcheck.core.exhibit import Exhibit, IntervalChart, IntervalRow
+from fieldcheck.core.exhibit import Exhibit
 from fieldcheck.files import whole
 from fieldcheck.report import tomography_figures
+from fieldcheck.report.comparison import differences_chart
 from fieldcheck.sources import digits
 from fieldcheck.tomography.answers.run import Run
 from fieldcheck.tomography.answers.weak_spots import Weakness, weaknesses
@@ -168,13 +170,7 @@ def _tomography(field: digits.DigitsField, out: Path) -> Run:
 
 
 def _against(found: Comparison) -> report.Section:
-    rows = tuple(
-        IntervalRow(f"{one.first} − {one.second}", one.value, one.interval.low, one.interval.high)
-        for one in found.differences
-    )
-    chart = IntervalChart(
-        "versus", "Difference of accuracy", "difference", rows, truth=0.0, truth_label="no difference"
-    )
+    chart = replace(differences_chart(found), name="versus", title="Difference of accuracy")
     return report.Section("Is another network better?", (chart,), found.sentence())
 
 

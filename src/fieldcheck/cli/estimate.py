@@ -25,6 +25,7 @@ from fieldcheck.core.exhibit import Exhibit, Matrix, Table
 def estimate(
     storage: campaigns.Storage,
     pool: campaigns.PoolMoved = None,
+    engine: options.EngineName = "local",
     level: options.Level = 0.95,
     metric: Annotated[
         str | None,
@@ -46,7 +47,7 @@ def estimate(
     """What the labels say: the accuracy of the whole pool, or which model is better."""
     options.check_outputs(html)
     names = options.split_list(wanted or "")
-    with campaigns.open_campaign(storage, pool, new_classes=new_classes or ()) as campaign:
+    with campaigns.open_campaign(storage, pool, new_classes=new_classes or (), engine=engine) as campaign:
         result = campaign.estimate(level=level)
         if isinstance(result, Comparison):
             _show_comparison(campaign, result, plain=not (by or names or metric or html), as_json=as_json)

@@ -46,6 +46,7 @@ def next_(
     images: Annotated[Path | None, typer.Option(help="Also copy the items' pictures into this folder.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file, and any labels in it.")] = False,
     pool: campaigns.PoolMoved = None,
+    engine: options.EngineName = "local",
     as_json: options.AsJson = False,
 ) -> None:
     """Write the next items to label to a file; they are yours until the lease runs out.
@@ -60,7 +61,7 @@ def next_(
     shown = show_predictions or outcomes
     options.check_outputs(out, config)
     options.make_folder(images)
-    with campaigns.open_campaign(storage, pool) as campaign:
+    with campaigns.open_campaign(storage, pool, engine=engine) as campaign:
         items = campaign.view.unsettled()[:number] if disputed else campaign.ask(by, n=number)
         if items and shown:
             campaign.show_predictions()

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from fieldcheck import sources
+from fieldcheck import engines, sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.cli import wrong_files
 from fieldcheck.cli.show import tell
 from fieldcheck.core.errors import FieldcheckError, PoolError
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss, Task
 from fieldcheck.files.damage import decoding
@@ -110,6 +111,7 @@ def load_pool(
     task: str | None = None,
     shift: Sequence[str] | None = None,
     encoding: str | None = None,
+    engine: Engine | None = None,
 ) -> Pool:
     """The pool behind the options."""
     with wrong_files.expecting(path, "a pool"):
@@ -120,6 +122,7 @@ def load_pool(
             shift=tuple(shift or ()),
             encoding=encoding,
             truth=truth,
+            engine=engine,
         )
 
 
@@ -192,6 +195,11 @@ EngineName = Annotated[
         "--engine", help="Where the work is done: local, processes, processes:workers=4, ray, ray://HOST:PORT."
     ),
 ]
+
+
+def engine_named(spec: str) -> Engine | None:
+    """The engine for the steps of a pool in shards; None: here, and in memory unless it is large."""
+    return None if spec == "local" else engines.engine_of(spec)
 
 
 def check_outputs(*files: Path | None) -> None:

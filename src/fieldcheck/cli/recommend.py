@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck import bench as comparison
+from fieldcheck.bench import aims
 from fieldcheck.cli import options
 from fieldcheck.cli.show import say_lines, show_json
 from fieldcheck.core.errors import BenchError
@@ -41,9 +42,20 @@ def recommend(
         Path | None,
         typer.Option(help="Your own `bench --json` file, instead of the results that ship with fieldcheck."),
     ] = None,
+    aim: Annotated[
+        str | None,
+        typer.Option(help="estimate, improve or both: which objective, where labels may train the next version, too."),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Say which technique did best in measured campaigns like yours, with the evidence."""
+    if aim is not None:
+        found = aims.advice(aim)
+        if as_json:
+            show_json(found.to_dict())
+        else:
+            say_lines(str(found))
+        return
     answer = comparison.recommend(
         comparison.measured_rows(results),
         objective=objective,  # type: ignore[arg-type]

@@ -115,10 +115,12 @@ def start(
     task: options.TaskName = None,
     shift: options.Shift = None,
     encoding: options.Encoding = None,
+    engine: options.EngineName = "local",
     as_json: options.AsJson = False,
 ) -> None:
     """Begin a labelling campaign: choose the first items, and keep everything that happens in one place."""
-    read = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
+    runs = options.engine_named(engine)
+    read = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding, engine=runs)
     campaign = Campaign.create(
         storage,
         read,
@@ -166,11 +168,15 @@ def _instructions(file: Path) -> str:
     return text
 
 
+CLASS, MEANING = ("name", "class", "label", "category"), ("description", "meaning", "definition", "explanation")
+"""What the columns of a table of descriptions may be called."""
+
+
 def _descriptions(file: Path) -> dict[str, str]:
     """By class, what it means; the first line may be a header."""
     with open_text(file, None, FieldcheckError) as stream:
         rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
-    if rows and [cell.lower() for cell in rows[0]] == ["name", "description"]:
+    if rows and rows[0][0].lower() in CLASS and rows[0][1:2] and rows[0][1].lower() in MEANING:
         rows = rows[1:]
     for line, row in enumerate(rows, start=1):
         if len(row) != 2 or not all(row):
@@ -257,5 +263,9 @@ def _show(campaign: Campaign, *, as_json: bool) -> None:
     wanted += f" with {settings.labels_per_item:,} labels each" if several else ""
     pool, chosen = words.counted(settings.population, "item"), words.counted(drawn, "is", "are")
     say(f"'{settings.title}': {settings.design}, {wanted}, a pool of {pool}; {chosen} drawn")
-    say(f"label them on a page:  fieldcheck label {shlex.quote(campaign.place)}")
-    say(f"or with files:         fieldcheck next {shlex.quote(campaign.place)} --out to_label.csv")
+    place = shlex.quote(campaign.place)
+    if not drawn:
+        say(f"nothing is to be labelled; now: fieldcheck estimate {place}")
+        return
+    say(f"label them on a page:  fieldcheck label {place}")
+    say(f"or with files:         fieldcheck next {place} --out to_label.csv")

@@ -35,7 +35,11 @@ class Line:
 
 @dataclass(frozen=True)
 class LineChart:
-    """Lines over a common axis; ``reference`` is a horizontal line that they are compared with."""
+    """Lines over a common axis; ``reference`` is a horizontal line that they are compared with.
+
+    share
+        Whether heights are shares, written in percent.
+    """
 
     name: str
     title: str
@@ -47,6 +51,7 @@ class LineChart:
     reference: float | None = None
     reference_label: str = ""
     note: str = ""
+    share: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,11 @@ class IntervalRow:
 
 @dataclass(frozen=True)
 class IntervalChart:
-    """Estimates beside each other, with the truth where it is known, or another value that they are held against."""
+    """Estimates beside each other, with the truth where it is known, or another value that they are held against.
+
+    share
+        Whether they are shares, written in percent.
+    """
 
     name: str
     title: str
@@ -71,6 +80,7 @@ class IntervalChart:
     truth: float | None = None
     note: str = ""
     truth_label: str = "truth"
+    share: bool = False
 
 
 @dataclass(frozen=True)

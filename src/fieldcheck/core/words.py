@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -17,6 +17,11 @@ _UNSEEN = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # directions: what is shown is not what is written
     "\u2028\u2029\ud800-\udfff]"  # line ends of Unicode; lone surrogates, which no encoding has
 )
+
+
+def some(names: Sequence[object], most: int) -> str:
+    """The first few of many, between commas."""
+    return ", ".join(map(str, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def visible(text: str) -> str:

@@ -7,11 +7,12 @@ import os
 import pickle
 import signal
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from typing import Any, ClassVar
 
@@ -84,6 +85,10 @@ class Processes:
             # Waited for: a pool that is still closing when Python exits trips over its own pipe.
             executor.shutdown(wait=True, cancel_futures=True)
 
+    def kept(self) -> KeptProcesses:
+        """The same whose processes stay for the next steps, as long as it is held."""
+        return KeptProcesses(self.workers)
+
     def _dead(self, left: int) -> FieldcheckError:
         return FieldcheckError(
             f"workers died {TRIES} times, with {left:,} shards left",
@@ -91,6 +96,41 @@ class Processes:
             'under `if __name__ == "__main__":`',
             hint="smaller shards (--rows), or one worker: --engine processes:workers=1",
         )
+
+
+@dataclass(frozen=True, eq=False)
+class KeptProcesses(Processes):
+    """Processes that are started once for many short steps."""
+
+    _held: dict[str, ProcessPoolExecutor] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        weakref.finalize(self, _let_go, self._held)
+
+    def _some(
+        self, step: Callable[[engine.S, engine.C], engine.R], shards: Mapping[int, engine.S], constants: engine.C
+    ) -> Iterator[tuple[int, engine.R]]:
+        if "" not in self._held:
+            count, context = self.workers or os.cpu_count() or 1, multiprocessing.get_context("spawn")
+            self._held[""] = ProcessPoolExecutor(count, context, _begin, (None,))
+        try:
+            with _deaf(), _sending():
+                sent = pickle.dumps((step, constants))
+                coming = {self._held[""].submit(_work_on, sent, one): at for at, one in shards.items()}
+            yield from _as_they_come(coming)
+        except BaseException:
+            _let_go(self._held)
+            raise
+
+
+def _let_go(held: dict[str, ProcessPoolExecutor]) -> None:
+    """Nothing is waited for but the end of the processes."""
+    while held:
+        _, executor = held.popitem()
+        for worker in list((executor._processes or {}).values()):
+            worker.terminate()
+        executor.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
@@ -148,6 +188,18 @@ def _follow() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+_last: dict[bytes, Any] = {}
+"""Of a worker that is kept: the step and the constants that it was sent last."""
+
+
+def _work_on(sent: bytes, shard: Any) -> Any:
+    if sent not in _last:
+        _last.clear()
+        _last[sent] = pickle.loads(sent)  # noqa: S301 -- by the process that this one works for
+    step, constants = _last[sent]
+    return step(shard, constants)
 
 
 def _work(step: Callable[[Any, Any], Any], shard: Any) -> Any:

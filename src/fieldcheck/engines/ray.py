@@ -73,12 +73,26 @@ class Ray:
                 for actor in actors:
                     ray.kill(actor)
 
+    def kept(self) -> Ray:
+        """The same; this process stays in the cluster until it ends, or leaves it."""
+        ray = _imported()
+        if not ray.is_initialized():
+            self._join(ray)
+        return self
+
     @contextmanager
     def _connected(self, ray: Any) -> Iterator[None]:
         """In a cluster; one that was joined or started here is left again."""
         if ray.is_initialized():
             yield
             return
+        self._join(ray)
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+    def _join(self, ray: Any) -> None:
         own: dict[str, Any] = {"address": self.address} if self.address else {"include_dashboard": False}
         try:
             ray.init(**own, log_to_driver=False, logging_level="ERROR")
@@ -88,10 +102,6 @@ class Ray:
                 rule="a cluster of Ray that is up",
                 hint="--engine ray, which starts one here",
             ) from error
-        try:
-            yield
-        finally:
-            ray.shutdown()
 
 
 class _Worker:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core import words
 from fieldcheck.core.errors import InputsError
 from fieldcheck.core.inputs import Inputs
 from fieldcheck.core.types import IntArray
@@ -30,7 +31,7 @@ def class_names(
     for source in sources:
         names = tuple(getattr(source, "classes", ()))
         if names and len(names) == width:
-            shown = ", ".join(names[:6]) + (", ..." if width > 6 else "")
+            shown = words.some(names, 6)
             return names, (f"the model's outputs were taken for the classes of {source.name}, in order: {shown}",)
     return tuple(str(code) for code in range(width)), ()
 
@@ -63,10 +64,10 @@ def read_names(text: str) -> tuple[str, ...]:
 
 def as_names(labels: Labels, classes: Sequence[str]) -> list[str]:
     """Labels in the words of the classes: whole numbers that are no names count as positions in ``classes``."""
-    words = [_word(label) for label in labels.tolist()]
-    unknown = set(words) - set(classes)
+    said = [_word(label) for label in labels.tolist()]
+    unknown = set(said) - set(classes)
     codes = {str(code): name for code, name in enumerate(classes)}
-    return [codes[word] for word in words] if unknown and set(words) <= set(codes) else words
+    return [codes[word] for word in said] if unknown and set(said) <= set(codes) else said
 
 
 def _word(label: Any) -> str:
@@ -87,7 +88,7 @@ def truth_names(labels: Labels, classes: Sequence[str], *, where: str) -> tuple[
 def _not_a_class(name: str, classes: Sequence[str], *, where: str) -> InputsError:
     return InputsError(
         f"{where}: the label '{name}' is not a class of the model",
-        rule="classes: " + ", ".join(list(classes)[:12]) + (", ..." if len(classes) > 12 else ""),
+        rule="classes: " + words.some(classes, 12),
         hint="--classes with one name per output of the model, in order; or another --label",
     )
 

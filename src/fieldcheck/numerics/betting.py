@@ -84,7 +84,7 @@ def stakes(chance: FloatArray, risk: FloatArray, count: FloatArray, left: FloatA
     left
         Failures among them by the hypothesis, one per bet; more than 0 and fewer than the items.
     """
-    rest = count.sum() - left
+    rest = count.sum(axis=-1) - left
     d = np.where((risk * count).sum(axis=-1) < left, 1 / rest, 0.0)
     for _ in range(50):
         delta = d[..., None] / chance

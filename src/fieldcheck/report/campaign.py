@@ -146,9 +146,13 @@ def _answer(estimate: Estimate, decision: Decision | None, progress: Progress) -
 def _intervals_chart(estimate: Estimate, requirement: Requirement | None) -> IntervalChart:
     rows = [IntervalRow(name, estimate.value, one.low, one.high, trusted=one.trusted) for name, one in _both(estimate)]
     title = f"Estimated {estimate.metric}"
-    if requirement is None:
-        return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=estimate.truth)
-    return IntervalChart("answer", title, estimate.metric, tuple(rows), truth=requirement.bound, truth_label="required")
+    held = (estimate.truth, "truth") if requirement is None else (requirement.bound, "required")
+    return IntervalChart(
+        *("answer", title, estimate.metric, tuple(rows)),
+        truth=held[0],
+        truth_label=held[1],
+        share=estimate.scale.share,
+    )
 
 
 def _both(estimate: Estimate) -> list[tuple[str, Interval]]:
@@ -235,7 +239,8 @@ def _development(
         (line,),
         reference=None if requirement is None else requirement.bound,
         reference_label="" if requirement is None else "required",
-        note=f"The band is the {level:.0%} interval. Labels are counted in the order in which the items were drawn.",
+        note=f"The band is the {100 * level:g} % interval. Labels are counted in the order of the draw.",
+        share=SCALES[metric].share,
     )
     yield Section("How it developed", (chart,))
 

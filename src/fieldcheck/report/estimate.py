@@ -63,7 +63,7 @@ def warnings_of(estimate: Estimate) -> tuple[str, ...]:
     """The estimate's own, and first of all why its interval cannot be trusted, if so."""
     interval = estimate.interval
     reasons = () if interval.trusted or not interval.note else (f"the interval is not trusted: {interval.note}",)
-    return (*reasons, *estimate.warnings)
+    return (*reasons, *estimate.warnings, *estimate.notes)
 
 
 def _bounds(estimate: Estimate) -> str:
@@ -79,7 +79,8 @@ def _bounds(estimate: Estimate) -> str:
 def _chart(estimate: Estimate) -> IntervalChart:
     interval = estimate.interval
     row = IntervalRow("estimate", estimate.value, interval.low, interval.high, trusted=interval.trusted)
-    return IntervalChart("answer", f"Estimated {estimate.metric}", estimate.metric, (row,), truth=estimate.truth)
+    title, share = f"Estimated {estimate.metric}", estimate.scale.share
+    return IntervalChart("answer", title, estimate.metric, (row,), truth=estimate.truth, share=share)
 
 
 def _figures_first(section: Section) -> Section:

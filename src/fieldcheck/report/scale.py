@@ -16,13 +16,18 @@ _FAR = 1e5  # pixels: far outside any picture, yet not too far for a renderer's 
 
 @dataclass(frozen=True)
 class AxisScale:
-    """Values ``low`` to ``high`` laid out from ``start`` to ``end`` (pixels; ``start`` may be the larger)."""
+    """Values ``low`` to ``high`` laid out from ``start`` to ``end`` (pixels; ``start`` may be the larger).
+
+    share
+        Whether they are shares, written in percent.
+    """
 
     low: float
     high: float
     start: float
     end: float
     log: bool = False
+    share: bool = False
 
     def at(self, value: float) -> float:
         """Where the value is, also outside of the range."""
@@ -46,6 +51,16 @@ class AxisScale:
         """Round values within the range, in increasing order."""
         make = log_ticks if self.log else linear_ticks
         return make(self.low, self.high, wanted=wanted)
+
+    def labels(self, ticks: tuple[float, ...]) -> list[str]:
+        """The ticks, as they are written."""
+        if not self.share:
+            return tick_labels(ticks)
+        return [f"{text} %" for text in tick_labels(tuple(100 * tick for tick in ticks))]
+
+    def written(self, value: float) -> str:
+        """A value in a sentence, or beside its mark."""
+        return words.percent(value) if self.share and math.isfinite(value) else words.short(value)
 
 
 def usable(values: Iterable[float], *, log: bool = False) -> list[float]:

@@ -37,6 +37,7 @@ def tomography_page(
         tuple(rows),
         truth=whole.base,
         truth_label="unperturbed",
+        share=True,
     )
     return page(
         "Where it breaks",

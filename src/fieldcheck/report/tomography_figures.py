@@ -38,7 +38,9 @@ def alone(run: Run) -> LineChart:
         mean, low, high = _band(run, run.space.numbers(severities))
         steps = tuple(float(step) for step in range(len(severities)))
         lines.append(Line(name, steps, _plain(mean), _plain(low), _plain(high)))
-    return LineChart("one_at_a_time/severity", "Each perturbation alone", "severity", "robustness", tuple(lines))
+    return LineChart(
+        "one_at_a_time/severity", "Each perturbation alone", "severity", "robustness", tuple(lines), share=True
+    )
 
 
 def orders(run: Run) -> Table:

@@ -15,11 +15,12 @@ from fieldcheck.sources.inputs import open_inputs
 from fieldcheck.sources.pools import registry
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
 from fieldcheck.sources.pools.cutting import check_free, cut_pool
-from fieldcheck.sources.pools.manifest import Manifest
+from fieldcheck.sources.pools.manifest import Manifest, read_manifest
 from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.pools.parquet import ParquetPools
 from fieldcheck.sources.reading import Reading, read_table
 from fieldcheck.sources.roles import ColumnMap
+from fieldcheck.sources.sharded import open_shards
 from fieldcheck.sources.table import RawTable
 
 __all__ = [
@@ -37,6 +38,10 @@ __all__ = [
 ]
 
 
+LARGE = 4_000_000
+"""Items from which on a pool in shards is not read into memory."""
+
+
 def load(
     source: Any,
     *,
@@ -46,6 +51,7 @@ def load(
     encoding: str | None = None,
     truth: str | None = None,
     name: str = "",
+    engine: Engine | None = None,
 ) -> Pool:
     """The pool in a file, a data frame (pandas, polars, Arrow), a dict of columns or a list of dicts.
 
@@ -62,6 +68,9 @@ def load(
         The column of the truth: classes, numbers, or outcomes such as Pass and Fail; ``none``: leave it.
     name
         By default the stem of the file.
+    engine
+        Where the steps of a pool in shards run. With one, and where it is large, it stays in its files; what needs it
+        in memory then reads it, if there is room.
 
     >>> pool = load({"id": [1, 2], "prediction": ["cat", "dog"], "score": ["61.7%", "99.9%"]})
     >>> pool.confidence.tolist()
@@ -69,9 +78,24 @@ def load(
     """
     if isinstance(source, Pool):
         return source
+    if not shift and isinstance(source, str | Path) and _stays(Path(source), engine):
+        return open_shards(
+            Path(source),
+            engine=engine or Loop(),
+            columns=columns or {},
+            truth=truth,
+            task=task,
+            name=name or name_of(source),
+            load=lambda: read(source, columns=columns, truth=truth).pool(name or name_of(source), task),
+        )
     found = read(source, columns=columns, encoding=encoding, truth=truth)
     pool = found.pool(name or name_of(source), task)
     return pool.shifted(shift) if shift else pool
+
+
+def _stays(place: Path, engine: Engine | None) -> bool:
+    """Whether a pool is looked at where it is, shard by shard."""
+    return place.is_dir() and (engine is not None or read_manifest(place).rows > LARGE)
 
 
 def read(

@@ -26,8 +26,8 @@ from fieldcheck.web.sign_in import Person, SignIn
 from fieldcheck.web.turns import Turns
 from fieldcheck.web.watch import Watch
 
-Act = Callable[[Any, Person], dict[str, Any]]
-"""Does what a person asks for, and says what is to be answered."""
+Act = Callable[[Any, Person], Any]
+"""Does what a person asks for."""
 
 
 LOOK = 0.25
@@ -156,31 +156,43 @@ async def _signed_in(request: Request, token: str, sign_in: SignIn) -> Response:
 
 def _add_acts(app: FastAPI, labelling: Labelling) -> None:
     """What people who label send, and so may the lead: one after the other."""
-    # Nobody who waits for a draw takes a thread from those who label, and the large arrays of draws share one heap.
-    asking, telling = Turns("next"), Turns("label", together=labelling.campaign.log.together)
+    # In one thread, so that the large arrays of draws share one heap; pictures are looked at in another one.
+    changing, looking = Turns("change", together=labelling.campaign.log.together), Turns("look")
     acts: tuple[tuple[str, Turns, type[requests.PageRequest], Act], ...] = (
-        ("next", asking, requests.Next, labelling.next),
-        ("mine", asking, requests.PageRequest, labelling.mine),
-        ("reopen", asking, requests.Reopen, labelling.reopen),
-        ("label", telling, requests.Label, labelling.label),
-        ("skip", telling, requests.Skip, labelling.skip),
-        ("flag", telling, requests.Flag, labelling.flag),
-        ("undo", telling, requests.Undo, labelling.undo),
-        ("release", telling, requests.Release, labelling.release),
+        ("next", changing, requests.Next, labelling.ask),
+        ("label", changing, requests.Label, labelling.label),
+        ("skip", changing, requests.Skip, labelling.skip),
+        ("flag", changing, requests.Flag, labelling.flag),
+        ("undo", changing, requests.Undo, labelling.undo),
+        ("release", changing, requests.Release, labelling.release),
+        ("mine", looking, requests.PageRequest, labelling.mine),
+        ("reopen", looking, requests.Reopen, labelling.reopen),
     )
     for name, turns, shape, act in acts:
-        app.add_route(f"/api/{name}", _in_turn(turns, shape, act), methods=["POST"])
+        then = partial(_shown, looking, labelling) if name == "next" else None
+        app.add_route(f"/api/{name}", _in_turn(turns, shape, act, then), methods=["POST"])
 
 
-def _in_turn(turns: Turns, shape: type[requests.PageRequest], act: Act) -> Callable[[Request], Awaitable[Response]]:
-    """What is sent, checked in shape, and done in its turn; without what FastAPI adds, which takes longer than both."""
+async def _shown(looking: Turns, labelling: Labelling, ids: Sequence[str]) -> dict[str, Any]:
+    return await looking.take(partial(labelling.items, ids))
+
+
+def _in_turn(
+    turns: Turns, shape: type[requests.PageRequest], act: Act, then: Callable[[Any], Awaitable[Any]] | None
+) -> Callable[[Request], Awaitable[Response]]:
+    """What is sent, checked in shape, and done in its turn; without what FastAPI adds, which takes longer than both.
+
+    then
+        From what was done to the answer.
+    """
 
     async def answer(request: Request) -> Response:
         try:
             asked = shape.model_validate_json(await request.body())
         except ValidationError as error:
             raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
-        return JSONResponse(await turns.take(partial(act, asked, request.scope["person"])))
+        done = await turns.take(partial(act, asked, request.scope["person"]))
+        return JSONResponse(done if then is None else await then(done))
 
     return answer
 

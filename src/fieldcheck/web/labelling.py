@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from fieldcheck.campaign.campaign import Campaign
@@ -77,9 +78,12 @@ class Labelling:
             raise CampaignError(f"you have not answered '{asked.item}'", rule="one's own answers can be reopened")
         return {"item": {**self._item(asked.item), "given": said.given}}
 
-    def next(self, asked: requests.Next, person: Person) -> dict[str, Any]:
-        """Items for a person, leased to them; where there are none, why."""
-        ids = self.campaign.ask(self._by(asked, person), n=asked.n)
+    def ask(self, asked: requests.Next, person: Person) -> list[str]:
+        """Ids of items for a person, leased to them."""
+        return self.campaign.ask(self._by(asked, person), n=asked.n)
+
+    def items(self, ids: Sequence[str]) -> dict[str, Any]:
+        """Items as the page shows them; where there are none, why."""
         items = [self._item(name) for name in ids]
         return {"items": items, **({"why": ""} if items else self._nothing())}
 

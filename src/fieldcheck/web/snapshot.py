@@ -164,8 +164,8 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
         "what": f"{first.first} against {first.second}" if len(found.differences) == 1 else "comparison so far",
         "value": finite(first.value),
         "shown": found.headline(),
-        "low": f"{first.interval.low:+.4f}",
-        "high": f"{first.interval.high:+.4f}",
+        "low": first.shown(first.interval.low),
+        "high": first.shown(first.interval.high),
         "half": None,
         "level": f"{first.interval.level:.0%}".replace("%", " %"),
         "trusted": True,
@@ -173,7 +173,8 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
         "labels": found.labels,
         "population": found.population,
         "sentence": found.sentence(),
-        "warnings": [*found.sentence().splitlines(), *found.warnings],
+        "said": found.sentence().splitlines(),
+        "warnings": list(found.warnings),
     }
 
 
@@ -198,6 +199,7 @@ def estimate_json(estimate: Estimate | Comparison) -> dict[str, Any]:
         "labels": estimate.labels,
         "population": estimate.population,
         "sentence": estimate.sentence(),
+        "said": list(estimate.notes),
         "warnings": list(estimate.warnings),
     }
 

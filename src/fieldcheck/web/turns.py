@@ -7,9 +7,9 @@ import contextlib
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, TypeVar
 
-Answer = dict[str, Any]
+T = TypeVar("T")
 
 
 Together = Callable[[], contextlib.AbstractContextManager[None]]
@@ -33,13 +33,14 @@ class Turns:
         self._waiting: SimpleQueue[_Act] = SimpleQueue()
         self._thread = Thread(target=self._run, name=f"fieldcheck-{name}", daemon=True)
 
-    async def take(self, do: Callable[[], Answer]) -> Answer:
-        """What an act answers, when it is done."""
+    async def take(self, do: Callable[[], T]) -> T:
+        """What an act returns, when it is done and stored."""
         if not self._thread.is_alive():
             self._thread.start()
         act = _Act(do)
         self._waiting.put(act)
-        return await act.answer
+        found: T = await act.answer
+        return found
 
     def _run(self) -> None:
         while True:
@@ -58,22 +59,22 @@ class Turns:
 class _Act:
     """Something to be done, and the answer that somebody waits for."""
 
-    def __init__(self, do: Callable[[], Answer]) -> None:
+    def __init__(self, do: Callable[[], Any]) -> None:
         self.do, self._loop = do, asyncio.get_running_loop()
-        self.answer: asyncio.Future[Answer] = self._loop.create_future()
+        self.answer: asyncio.Future[Any] = self._loop.create_future()
 
-    def alone(self) -> Answer | Exception:
-        """Do it: the answer, or why there is none."""
+    def alone(self) -> Any:
+        """Do it: what it returns, or the error."""
         try:
             return self.do()
         except Exception as error:
             return error
 
-    def tell(self, found: Answer | Exception) -> None:
+    def tell(self, found: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the server was stopped: nobody listens any more
             self._loop.call_soon_threadsafe(self._tell, found)
 
-    def _tell(self, found: Answer | Exception) -> None:
+    def _tell(self, found: Any) -> None:
         if self.answer.cancelled():
             return
         if isinstance(found, Exception):
@@ -82,7 +83,7 @@ class _Act:
             self.answer.set_result(found)
 
 
-def _done(acts: Sequence[_Act], together: Together) -> dict[_Act, Answer]:
+def _done(acts: Sequence[_Act], together: Together) -> dict[_Act, Any]:
     """The answers to those acts that were stored; the others are not in it."""
     done = {}
     try:

@@ -48,7 +48,7 @@ def leak_words(name: str) -> str:
 def signal_warnings(labelled: Labelled) -> tuple[str, ...]:
     """What the labels say about the signals that the sample was drawn by, one sentence for each worry."""
     frame = labelled.sample.frame
-    if frame is None or labelled.task != "classification" or not frame.auxiliary:
+    if frame is None or labelled.task != "classification" or not (frame.auxiliary or frame.constant):
         return ()
     names = ", ".join(frame.auxiliary)
     found = signals.judged(frame, labelled.sample.items, labelled.losses)
@@ -68,7 +68,7 @@ def signal_warnings(labelled: Labelled) -> tuple[str, ...]:
                 else "",
                 *map(leak_words, found.leaking),
                 confident[found.calibration] if found.calibration else "",
-                *(f"{name}: the same for all items, it tells nothing" for name in found.constant),
+                *(f"{name}: the same for all items, it tells nothing" for name in (*frame.constant, *found.constant)),
             ],
         )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,34 @@ from fieldcheck.core.errors import LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.measures.base import Measure
-from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.pool.frame import FEW, Frame
 from fieldcheck.core.sample import Labelled, Sample
-from fieldcheck.core.types import FloatArray, Loss, Task
+from fieldcheck.core.types import FloatArray, IntArray, Loss, Task
+
+
+@dataclass(frozen=True, eq=False)
+class FewLosses:
+    """Losses of a large pool, of which few are known: an array with one per item would be larger than all else.
+
+    items
+        Positions with a loss, in order.
+    """
+
+    items: IntArray
+    known: FloatArray
+    population: int
+
+    def __len__(self) -> int:
+        return self.population
+
+    def __getitem__(self, items: IntArray) -> FloatArray:
+        at = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
+        return np.where(self.items[at] == items, self.known[at], np.nan)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        found = np.full(self.population, np.nan)
+        found[self.items] = self.known
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +109,12 @@ class PartlyLabelled:
 
     def losses(self) -> FloatArray:
         """One per item of the pool; nan where there is no label, infinite where there is none to be had."""
+        items = self.sample.to_label()
+        if self.sample.population > FEW:
+            order = np.argsort(items, kind="stable")
+            return FewLosses(items[order], self._known[order], self.sample.population)  # type: ignore[return-value]
         losses = np.full(self.sample.population, np.nan)
-        losses[self.sample.to_label()] = self._known
+        losses[items] = self._known
         return losses
 
     def _estimate(self, labelled: Labelled, level: float, warnings: tuple[str, ...]) -> Estimate:

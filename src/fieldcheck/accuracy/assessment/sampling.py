@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from fieldcheck import sources
 from fieldcheck.accuracy import designs
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, extended
+from fieldcheck.accuracy.designs.base import Design, auxiliaries_of, auxiliary_of, extended
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Sample
@@ -56,4 +57,6 @@ def choose(
 
 def frame_for(pool: Pool, design: Design, activations: npt.NDArray[Any] | None) -> Frame:
     """What the design may look at."""
-    return derived.frame(pool, auxiliary_names(design, pool), activations if design.needs == "activations" else None)
+    names = auxiliary_names(design, pool)
+    frame = derived.frame(pool, names, activations if design.needs == "activations" else None)
+    return frame if auxiliary_of(design) != "auto" else replace(frame, constant=derived.constant(pool))

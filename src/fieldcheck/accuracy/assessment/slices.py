@@ -189,12 +189,13 @@ class Slices:
 
     def table(self) -> Table:
         """The slices as a table."""
-        columns = ("slice", "items", "labels", "failures", self.metric, "low", "high", "remark")
+        unit = ", %" if SCALES[self.metric].share else ""
+        columns = ("slice", "items", "labels", "failures", f"{self.metric}{unit}", "low", "high", "remark")
         return Table(
             f"slices/{self.by}",
-            f"{self.metric.capitalize()} by {self.by}, {self.level:.0%} intervals",
+            f"{self.metric.capitalize()} by {self.by}, {100 * self.level:g} % intervals",
             columns,
-            tuple(_table_row(row) for row in self.rows),
+            tuple(_table_row(row, 100.0 if unit else 1.0) for row in self.rows),
             note="; ".join(self.notes),
         )
 
@@ -206,7 +207,7 @@ class Slices:
             if row.interval is not None and row.value is not None
         )
         title = f"{self.metric.capitalize()} by {self.by}"
-        return IntervalChart(f"slices/{self.by}-chart", title, self.metric, rows)
+        return IntervalChart(f"slices/{self.by}-chart", title, self.metric, rows, share=SCALES[self.metric].share)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -219,10 +220,11 @@ class Slices:
         }
 
 
-def _table_row(row: Slice) -> tuple[str | float | int | None, ...]:
-    low, high = (None, None) if row.interval is None else (row.interval.low, row.interval.high)
+def _table_row(row: Slice, unit: float) -> tuple[str | float | int | None, ...]:
+    low, high = (None, None) if row.interval is None else (unit * row.interval.low, unit * row.interval.high)
+    value = None if row.value is None else unit * row.value
     remark = "" if row.interval is not None else f"too few labels to tell: about {row.more:,} more from this slice"
-    return (row.name, row.items, row.labels, row.failures, row.value, low, high, remark)
+    return (row.name, row.items, row.labels, row.failures, value, low, high, remark)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +24,19 @@ from fieldcheck.accuracy.auxiliary.member import Member
 from fieldcheck.accuracy.auxiliary.sae import Sae
 from fieldcheck.accuracy.auxiliary.symmetry import Symmetry
 from fieldcheck.accuracy.auxiliary.vae import Vae
-from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.pool.fingerprint import Fingerprint
+from fieldcheck.core.pool.frame import FEW, Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.registry import Registry
-from fieldcheck.core.types import BoolArray, FloatArray
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
+from fieldcheck.numerics import exact
+
+C = TypeVar("C")
+
+
+R = TypeVar("R")
+
 
 registry: Registry[Auxiliary] = Registry(
     "auxiliary variable",
@@ -62,7 +71,17 @@ def names(pool: Pool, among: Collection[str] | None = None) -> tuple[str, ...]:
     columns = [name.strip().lower() for name in pool.columns]
     derived = [name for name in (*registry, Combined.name) if name not in columns]
     known = [name for name in dict.fromkeys(derived + columns) if among is None or name in among]
-    return tuple(name for name in known if name != Combined.published and _useful(pool, name))
+    tried = tuple(name for name in known if name != Combined.published)
+    whole = tuple(name for name in tried if name == Combined.name)
+    fine = _worth(pool, tuple(name for name in tried if name not in whole))
+    found = {*fine, *(name for name in whole if _worth_whole(pool, name))}
+    return tuple(name for name in tried if name in found)
+
+
+def _worth_whole(pool: Pool, name: str) -> bool:
+    """For a variable that is made of whole columns."""
+    found = _raw(pool, name)
+    return found is not None and not np.any(_unusable(found)) and float(found.min()) < float(found.max())
 
 
 def values(pool: Pool, name: str) -> FloatArray:
@@ -93,17 +112,103 @@ def values(pool: Pool, name: str) -> FloatArray:
 
 def frame(pool: Pool, auxiliary: Sequence[str], activations: npt.NDArray[Any] | None = None) -> Frame:
     """What a design may look at: the named auxiliary variables, in small letters; no truth."""
-    chosen = {name.strip().lower(): values(pool, name) for name in auxiliary}
+    chosen = tuple(name.strip().lower() for name in auxiliary)
     if activations is not None:
         activations = _checked(pool, np.asarray(activations))
-    return Frame(
-        size=len(pool),
-        task=pool.task,
-        auxiliary=chosen,
-        activations=activations,
-        predictions=pool.predictions,
-        traits=traits(),
-        worthwhile=helpful(chosen),
+    known: dict[str, Any] = {"size": len(pool), "task": pool.task, "traits": traits(), "worthwhile": helpful(chosen)}
+    large = len(pool) > FEW or not pool.held
+    if large and Combined.name not in chosen and activations is None:
+        _check_usable(pool, chosen)
+        return PoolFrame(**known, auxiliary=PoolColumns(pool, chosen), predictions=pool.predictions, pool=pool)
+    arrays = {name: values(pool, name) for name in chosen}
+    return Frame(**known, auxiliary=arrays, activations=activations, predictions=pool.predictions)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolColumns(Mapping[str, FloatArray]):
+    """Auxiliary variables of a large pool: parts of it have theirs; of all items each is made when it is asked for."""
+
+    pool: Pool
+    names: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> FloatArray:
+        if name not in self.names:
+            raise KeyError(name)
+        return values(self.pool.in_memory(), name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolFrame(Frame):
+    """The frame of a large pool, whose columns are not held twice; the pool says where its parts are looked at."""
+
+    pool: Pool = None  # type: ignore[assignment]
+
+    def map(self, step: Callable[[Frame, C], R], given: C) -> Iterator[R]:
+        kept = self._kept if self.pool.held else None
+        asked = (tuple(self.auxiliary), self.traits, step, given)
+        return self.pool.map(_KeptStep(kept), asked, needs=(*self.auxiliary, "prediction"))
+
+    def take(self, items: IntArray) -> Frame:
+        some = self.pool.fetched(items, needs=(*self.auxiliary, "prediction"))
+        return _part_frame(some, tuple(self.auxiliary), self.traits, None)
+
+    def part(self, items: IntArray) -> Frame:
+        return replace(self.take(items), _kept={})
+
+    def only(self, names: Sequence[str]) -> Frame:
+        if list(names) == list(self.auxiliary):
+            return self
+        wanted = tuple(names)
+        for name in wanted:
+            if name not in self.auxiliary:
+                self.chi(name)
+        return self.memo(("only", *wanted), lambda: self._own(auxiliary=PoolColumns(self.pool, wanted)))
+
+
+@dataclass(frozen=True, eq=False)
+class _KeptStep:
+    """A step of a frame as one of the pool; columns are kept where the pool is in this memory."""
+
+    kept: dict[Any, Any] | None
+
+    def __call__(self, pool: Pool, asked: tuple[tuple[str, ...], Mapping[str, Trait], Callable[..., R], Any]) -> R:
+        names, known, step, given = asked
+        return step(_part_frame(pool, names, known, self.kept), given)
+
+
+def _part_frame(pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], kept: Any) -> Frame:
+    own = {name: found for name in names if (found := _raw(pool, name)) is not None}
+    return Frame(len(pool), pool.task, own, None, pool.predictions, known, start=pool.start, _kept=kept)
+
+
+def _look_at(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[exact.Range, int, int], ...]:
+    """A step: of each variable the range, how many values there are, and how many cannot be used."""
+    found = ((name, _raw(pool, name)) for name in names)
+    return tuple(
+        (exact.Range(), 0, 0) if own is None else (exact.Range.of(own), len(own), int(np.count_nonzero(_unusable(own))))
+        for _, own in found
+    )
+
+
+def _check_usable(pool: Pool, names: tuple[str, ...]) -> None:
+    for name, (_, count, bad) in zip(names, scan_pool(pool, names), strict=True):
+        if bad or count < len(pool):
+            values(pool.in_memory(), name)  # says what is wrong
+
+
+def scan_pool(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[exact.Range, int, int], ...]:
+    """Of each variable: range, how many values there are, how many cannot be used."""
+    return (
+        pool.memo(("looked at", names), lambda: exact.merged(pool.map(_look_at, names, needs=names))) if names else ()
     )
 
 
@@ -119,12 +224,33 @@ def helpful(have: Collection[str]) -> tuple[str, ...]:
 
 def automatic(pool: Pool) -> Iterator[str]:
     """What ``auto`` takes of a pool, in its order."""
-    return (name for name, variable in registry.items() if variable.helpful and _useful(pool, name))
+    wanted = tuple(name for name, variable in registry.items() if variable.helpful)
+    return iter(_worth(pool, wanted))
+
+
+def _worth(pool: Pool, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    found = zip(wanted, scan_pool(pool, wanted), strict=True)
+    return tuple(name for name, (seen, count, bad) in found if count and not bad and seen.low < seen.high)
+
+
+def constant(pool: Pool) -> tuple[str, ...]:
+    """What ``auto`` would take, were it not the same for all items."""
+    have = ((name, _raw(pool, name)) for name, variable in registry.items() if variable.helpful)
+    return tuple(name for name, found in have if found is not None and float(found.min()) == float(found.max()))
 
 
 def digest(pool: Pool, auxiliary: Sequence[str]) -> str:
     """A short fingerprint of the pool and the named auxiliary variables, whatever the truth."""
-    return pool.digest({name.lower(): _source(pool, name) for name in auxiliary})
+    names = tuple(name.lower() for name in auxiliary)
+    if Combined.name in names or Combined.published in names:
+        return pool.digest({name: _source(pool, name) for name in names})
+    needs = (*names, "id", "prediction")
+    made = pool.memo(("fingerprint", names), lambda: exact.merged(pool.whole_parts(_fingerprint, names, needs=needs)))
+    return made.short(names)
+
+
+def _fingerprint(pool: Pool, names: tuple[str, ...]) -> Fingerprint:
+    return pool.fingerprint([_source(pool, name) for name in names])
 
 
 def _raw(pool: Pool, name: str) -> FloatArray | None:
@@ -158,11 +284,6 @@ def _checked(pool: Pool, activations: npt.NDArray[Any]) -> npt.NDArray[Any]:
                 rule="activations are finite",
             )
     return activations
-
-
-def _useful(pool: Pool, name: str) -> bool:
-    found = _raw(pool, name)
-    return found is not None and not np.any(_unusable(found)) and float(found.min()) < float(found.max())
 
 
 def _unusable(found: FloatArray) -> BoolArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fieldcheck.core import words
@@ -15,6 +15,10 @@ from fieldcheck.core.requirement import Decided
 ASSUMES = "that the labels are right, and that the belief about who is right is about right where few labels were taken"
 
 SILENT = "how accurate either model is: only items on which they disagree were labelled"
+
+
+POINTS = " points"
+"""The unit of a difference between two accuracies."""
 
 
 @dataclass(frozen=True)
@@ -83,26 +87,26 @@ class Difference:
             return f"{self.first} and {self.second} are equally good on this pool: {self._counted()}."
         return (
             f"Undecided which is better on this pool of {pool}: {self._compared()} is estimated at "
-            f"{self.value:+.4f} ({self._bounds(self.interval)}), {self._counted()}; {self._outlook()}."
+            f"{self.shown(self.value)} ({self._bounds(self.interval)}), {self._counted()}; {self._outlook()}."
         )
 
     def _within(self) -> str:
-        size = f"{100 * (self.margin or 0):.3g} points" if self.metric == "accuracy" else f"{self.margin:.4g}"
+        size = self.shown(self.margin or 0.0, sign="")
         verb = "is not worse" if self.not_worse == "passed" else "is worse"
         return (
             f"{self.first} {verb} than {self.second} by more than {size} on this pool of "
-            f"{words.counted(self.population, 'item')}: {self._compared()} is estimated at {self.value:+.4f} "
+            f"{words.counted(self.population, 'item')}: {self._compared()} is estimated at {self.shown(self.value)} "
             f"({self._bounds(self.interval)}), {self._counted()}."
         )
 
     def _claim(self) -> str:
         loser = self.second if self.winner == self.first else self.first
         low, high = sorted((abs(self.interval.low), abs(self.interval.high)))
-        bounds = "exactly" if self.exact else f"{self.interval.level:.0%} interval {low:.4f} to {high:.4f}"
+        bounds = "exactly" if self.exact else self._bounds(replace(self.interval, low=low, high=high), sign="")
         what = "accuracy is higher" if self.metric == "accuracy" else "mean squared error is lower"
         return (
             f"{self.winner} is better than {loser} on this pool of {words.counted(self.population, 'item')}: "
-            f"its {what} by {abs(self.value):.4f} ({bounds}), {self._counted()}."
+            f"its {what} by {self.shown(abs(self.value), sign='')} ({bounds}), {self._counted()}."
         )
 
     def _compared(self) -> str:
@@ -123,20 +127,25 @@ class Difference:
             return f"the other {words.counted(left, 'disagreement')} would have to be labelled too"
         return f"about {words.counted(self.more, 'more label')} would decide it if the difference is as estimated"
 
-    def _bounds(self, interval: Interval) -> str:
-        return f"{interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f}"
+    def _bounds(self, interval: Interval, sign: str = "+") -> str:
+        low = self.shown(interval.low, sign=sign).removesuffix(POINTS)
+        return f"{100 * interval.level:.4g} % interval {low} to {self.shown(interval.high, sign=sign)}"
+
+    def shown(self, value: float, sign: str = "+") -> str:
+        """A difference as every face writes it: of accuracies in points."""
+        return f"{100 * value:{sign}.3g}{POINTS}" if self.metric == "accuracy" else f"{value:{sign}.4g}"
 
     def facts(self) -> list[tuple[str, str]]:
         """The pair, and numbers with what they mean."""
         rows = [
             ("difference", self._compared()),
-            ("on this pool", f"{self.value:+.4f}, {self._bounds(self.interval)}: {self.interval.note}"),
-            ("on future data", f"{self.value:+.4f}, {self._bounds(self.future)}: {self.future.note}"),
-            ("standard error", f"{self.standard_error:.4g}"),
+            ("on this pool", f"{self.shown(self.value)}, {self._bounds(self.interval)}: {self.interval.note}"),
+            ("on future data", f"{self.shown(self.value)}, {self._bounds(self.future)}: {self.future.note}"),
+            ("standard error", self.shown(self.standard_error, sign="")),
         ]
         if self.truth is not None:
             inside = "inside" if self.truth in self.interval or self.exact else "OUTSIDE"
-            rows.insert(1, ("truth", f"{self.truth:+.4f} ({inside} the interval)"))
+            rows.insert(1, ("truth", f"{self.shown(self.truth)} ({inside} the interval)"))
         return rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -208,7 +217,8 @@ class Comparison:
     def headline(self) -> str:
         """The answer in a few words."""
         best = self.best()
-        return f"{best} is best" if best else "decided" if self.decided else "undecided"
+        word = "better" if len(self.differences) == 1 else "best"
+        return f"{best} is {word}" if best else "decided" if self.decided else "undecided"
 
     def sentence(self) -> str:
         """The answer in words, one sentence per pair."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fieldcheck.core import words
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 
@@ -47,5 +48,5 @@ def _ids(pool: Pool) -> list[str]:
 
 
 def _some(names: Sequence[str], where: str) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:3]) + (", ..." if len(names) > 3 else "")
+    shown = words.some([f"'{name}'" for name in names], 3)
     return f"{len(names):,} only in '{where}'" + (f" ({shown})" if names else "")

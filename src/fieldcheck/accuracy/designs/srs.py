@@ -77,5 +77,7 @@ class Srs:
             return draws.below(rng, count, size)
         if not len(drawn):
             return draws.without_replacement(rng, count, size)
-        left = np.setdiff1d(np.arange(size), drawn, assume_unique=True)
-        return np.asarray(left[draws.without_replacement(rng, count, len(left))])
+        # The k-th of those that are left, without a list of them: as many earlier ones are skipped as were drawn.
+        before = np.sort(drawn) - np.arange(len(drawn))
+        chosen = draws.without_replacement(rng, count, size - len(drawn))
+        return np.asarray(chosen + np.searchsorted(before, chosen, side="right"))

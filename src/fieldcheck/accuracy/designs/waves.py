@@ -17,7 +17,7 @@ from fieldcheck.core.registry import check_between
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
-from fieldcheck.numerics.exact import scan
+from fieldcheck.numerics import exact
 from fieldcheck.numerics.intervals import protected
 from fieldcheck.numerics.regression import assisted, believed, risk
 from fieldcheck.numerics.sampling import floor as floors
@@ -133,7 +133,7 @@ class Waves:
         before = believed.Believed(
             model.population, believed.BeforeWave(model.rule, belief, np.sort(items), so_far.past)
         )
-        look = scan(before, believed.first_look, self.objective)
+        look = exact.scan(before, believed.first_look, self.objective)
         floor = self._floor(before, look, left=total - len(items), budget=total)
         chances = self.rule(floor).settled(before, count, look.sums)
         seed, number = name

@@ -28,9 +28,9 @@ TEXT_COLUMNS = (
     *("question", "tweet", "post", "abstract", "utterance"),
 )
 
-SUSPICIONS = frozenset({*auxiliary.registry, auxiliary.Combined.name, auxiliary.Combined.published})
+VARIABLES = frozenset({*auxiliary.registry, auxiliary.Combined.name, auxiliary.Combined.published})
 
-HIDDEN = SUSPICIONS.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
+HIDDEN = VARIABLES.union(*(RECOGNISED[role] for role in ("prediction", "confidence", "target", "outcome")))
 """Columns, in small letters, that would give away the model's answer, its doubts, or the truth of some items."""
 
 MADE_BY_MODELS = re.compile(
@@ -219,7 +219,7 @@ def blind(items: str | Path, pool: Pool, positions: Sequence[int]) -> str:
         where = f"in {place}" if place else "beside the pool"
         count = "" if len(without) == 1 else f", nor {len(without) - 1:,} more"
         return f"the picture '{without[0]}' is not found {where}{count}"
-    if place and not is_table(place) and all(one.kind == "row" for one in shown):
+    if shown and place and not is_table(place) and all(one.kind == "row" for one in shown):
         return f"no file in {place} belongs to one of these items, '{shown[0].name}' for one"
     return ""
 

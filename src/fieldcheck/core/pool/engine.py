@@ -47,6 +47,15 @@ class AsDone(Engine, Protocol):
         ...
 
 
+@runtime_checkable
+class Keeping(Engine, Protocol):
+    """An engine that can keep its workers for many short steps."""
+
+    def kept(self) -> Engine:
+        """The same, whose workers stay as long as it is held."""
+        ...
+
+
 def in_order(coming: Iterator[tuple[int, R]]) -> Iterator[R]:
     """Results by their number, of those that come as they are done; what is done before its turn waits."""
     waiting: dict[int, R] = {}

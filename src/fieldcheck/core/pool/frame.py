@@ -50,6 +50,8 @@ class Frame:
         What is known of some auxiliary variables beside their values; of the others, what is believed of any column.
     worthwhile
         Auxiliary variables that ``auto`` takes, in its order; None: all of them.
+    constant
+        Those that ``auto`` left out, since they are the same for all items.
     start
         Of a part: the position of its first item.
     """
@@ -61,6 +63,7 @@ class Frame:
     predictions: npt.NDArray[Any] | None = None
     traits: Mapping[str, Trait] = field(default_factory=dict)
     worthwhile: tuple[str, ...] | None = None
+    constant: tuple[str, ...] = ()
     start: int = 0
     _kept: dict[Hashable, dict[int, FloatArray]] | None = field(default_factory=dict, repr=False)
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -97,10 +97,18 @@ def _codes(ids: Any) -> IntArray:
 
 def positions(ids: Ids, wanted: Iterable[str | int], *, origin: Origin) -> IntArray:
     """Where the wanted ids are, in the order asked for; text that is a whole number finds an integer id."""
+    asked = list(wanted)
+    result = places(ids, asked)
+    if np.any(result < 0):
+        raise _unknown([str(one) for one, at in zip(asked, result, strict=True) if at < 0], ids, origin)
+    return result
+
+
+def places(ids: Ids, asked: Sequence[str | int]) -> IntArray:
+    """Where some ids are; -1: nowhere."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    asked = list(wanted)
     keys = [_integer(one) for one in asked] if isinstance(ids, np.ndarray) else [str(one) for one in asked]
     array = pa.chunked_array([pa.array(ids)]) if isinstance(ids, np.ndarray) else ids
     # The hash table is built over the few ids asked for; the pool is only read once.
@@ -110,10 +118,7 @@ def positions(ids: Ids, wanted: Iterable[str | int], *, origin: Origin) -> IntAr
     found = np.flatnonzero(pc.is_valid(hits).to_numpy())
     where[hits.take(found).to_numpy()] = found
     index = {key: int(position) for key, position in zip(distinct.to_pylist(), where, strict=True)}
-    result = np.array([index[key] for key in keys], dtype=np.int64)
-    if np.any(result < 0):
-        raise _unknown([str(one) for one, at in zip(asked, result, strict=True) if at < 0], ids, origin)
-    return result
+    return np.array([index[key] for key in keys], dtype=np.int64)
 
 
 def _integer(text: str | int) -> int | None:
@@ -132,14 +137,16 @@ def _unknown(absent: list[str], ids: Ids, origin: Origin) -> PoolError:
     )
 
 
-def as_bytes(ids: Ids) -> Iterable[bytes]:
-    """Bytes that are the same for the same ids, however they are stored."""
+def as_bytes(ids: Ids) -> list[bytes]:
+    """Bytes that are the same for the same ids, however they are stored; of text its lengths, then its letters."""
     if isinstance(ids, np.ndarray):
-        yield np.ascontiguousarray(ids, dtype="<i8").data.tobytes()
-        return
+        return [np.ascontiguousarray(ids, dtype="<i8").tobytes()]
     import pyarrow.compute as pc
 
-    for start in range(0, len(ids), 65_536):
-        part = ids.slice(start, 65_536)
-        yield pc.binary_length(part).to_numpy().astype("<i8").tobytes()
-        yield "".join(part.to_pylist()).encode()
+    array = ids.combine_chunks()
+    lengths: Any = pc.binary_length(array)
+    width = np.int64 if str(array.type).startswith("large") else np.int32
+    _, ends, letters = array.buffers()
+    first, last = np.frombuffer(ends, width)[[array.offset, array.offset + len(array)]].tolist()
+    held = b"" if letters is None else letters[first:last].to_pybytes()
+    return [lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes(), held]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +16,19 @@ from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.column import Column, check_lengths, closest, is_numeric, numbers, take, value_at
+from fieldcheck.core.pool.fingerprint import Fingerprint, fingerprint
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Loss, Task
+
+C = TypeVar("C")
+
+
+R = TypeVar("R")
+
+
+BLOCK = 1 << 15
+"""Rows of a part."""
+
 
 SLACK = 1e-6
 """By this much a confidence may leave [0, 1]: what single precision leaves of 1.0."""
@@ -53,6 +63,8 @@ class Pool:
         What the user should know about how this pool was read.
     origin
         Where it came from, for messages.
+    start
+        Of a part: the position of its first item.
     """
 
     name: str
@@ -67,6 +79,7 @@ class Pool:
     columns: Mapping[str, Column] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     origin: Origin = field(default_factory=Origin, repr=False)
+    start: int = 0
 
     def __post_init__(self) -> None:
         if self.task not in ("classification", "regression"):
@@ -255,25 +268,65 @@ class Pool:
 
     def digest(self, auxiliary: Mapping[str, npt.NDArray[Any]] | None = None) -> str:
         """A short fingerprint of ids, predictions and some auxiliary variables, whatever the truth."""
-        total = hashlib.sha256()
-        for part in identity.as_bytes(self.ids):
-            total.update(part)
-        total.update(self._prediction_bytes())
-        for name, values in (auxiliary or {}).items():
-            total.update(name.encode() + np.ascontiguousarray(values, dtype="<f8").tobytes())
-        return total.hexdigest()[:16]
+        given = auxiliary or {}
+        return self.fingerprint(list(given.values())).short(list(given))
 
-    def _prediction_bytes(self) -> bytes:
-        if self.predictions is None:
-            return b""
-        if self.task == "regression":
-            return np.ascontiguousarray(self.predictions, dtype="<f8").tobytes()
-        used = np.flatnonzero(np.bincount(self.predictions, minlength=len(self.classes)))
-        order = sorted(used, key=lambda code: self.classes[code])
-        rank = np.zeros(len(self.classes), dtype="<i4")
-        rank[order] = np.arange(len(order))
-        names = "\0".join(self.classes[code] for code in order)
-        return names.encode() + bytes(rank[self.predictions].tobytes())
+    def fingerprint(self, columns: Sequence[npt.NDArray[Any]]) -> Fingerprint:
+        """Of these items, with some columns of numbers."""
+        return fingerprint([self.ids, *columns], self.predictions, self.classes, self.task, self.start)
+
+    def memo(self, key: Hashable, make: Callable[[], R]) -> R:
+        """A value that follows from this pool alone, computed once."""
+        held: dict[Hashable, Any] = self.__dict__.setdefault("_memo", {})
+        if key not in held:
+            held[key] = make()
+        value: R = held[key]
+        return value
+
+    def ids_of(self, positions: IntArray) -> list[str]:
+        """The ids of some items, as text, in the order asked for."""
+        return [self.id_of(at) for at in positions.tolist()]
+
+    def map(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str] | None = None) -> Iterator[R]:
+        """A step for some rows after the other.
+
+        needs
+            What it looks at: names of auxiliary variables, ``id``, ``prediction``; None: everything.
+        """
+        return (
+            step(self.rows(slice(first, first + BLOCK), start=self.start + first), given)
+            for first in range(0, len(self), BLOCK)
+        )
+
+    def whole_parts(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str]) -> Iterator[R]:
+        """A step for each shard; a pool in memory is one."""
+        return iter([step(self, given)])
+
+    def fetched(self, positions: IntArray, *, needs: Collection[str]) -> Pool:
+        """Some rows, in the order asked for."""
+        return self.rows(positions)
+
+    def in_memory(self) -> Pool:
+        """The same with all its columns in memory."""
+        return self
+
+    @property
+    def held(self) -> bool:
+        """Whether its columns are in this memory."""
+        return True
+
+    def rows(self, which: slice | IntArray, *, start: int = 0) -> Pool:
+        """Some rows as they are, which were checked with all others; repeated ones too."""
+        view = object.__new__(Pool)
+        some = {name: None if (held := getattr(self, name)) is None else _some(held, which) for name in _PER_ITEM}
+        columns = {name: _some(column, which) for name, column in self.columns.items()}
+        kept = {one.name: getattr(self, one.name) for one in fields(Pool) if one.name not in _PER_ITEM}
+        view.__dict__.update({**kept, **some, "columns": columns, "start": start})
+        return view
+
+
+def _some(column: Column, which: slice | IntArray) -> Column:
+    return column[which] if isinstance(which, slice) else take(column, which)
 
 
 _PER_ITEM = ("ids", "predictions", "confidence", "probabilities", "target", "failed")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core import words
 from fieldcheck.core.errors import ModelError
 
 Array = npt.NDArray[Any]
@@ -153,6 +154,6 @@ def one_hot(predictions: Any, classes: Sequence[str]) -> Array:
     if unknown is not None:
         raise ModelError(
             f"'{unknown}' at position {said.index(unknown)} of the batch is not one of the {len(classes)} classes",
-            rule="classes: " + ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else ""),
+            rule="classes: " + words.some(classes, 10),
         )
     return np.eye(len(classes))[[codes[one] for one in said]]

@@ -80,7 +80,7 @@ def pick(
     sure, sharers, counted = scan(items, _count_units, (chance, bins))
     total = int(counted[:, 0].sum())
     count = round(total / _UNIT)
-    positions = np.asarray(sure.columns[0], dtype=np.int64)
+    positions = np.sort(sure.columns[0]).astype(np.int64, copy=False)
     if not count:
         return positions, np.zeros(0, dtype=np.int64)
     line = _Line(items, chance, bins, counted, _shared(sharers, count * _UNIT - total), size)

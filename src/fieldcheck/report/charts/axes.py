@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from fieldcheck.report.scale import AxisScale, tick_labels
+from fieldcheck.report.scale import AxisScale
 from fieldcheck.report.svg import label, shorten, tag, text_width
 
 TICK = 11.0
@@ -40,7 +40,7 @@ def y_axis(plot: Plot, scale: AxisScale, *, title: str, wanted: int = 5) -> Mark
     """Grid lines with their values to the left, and the title above, where nobody has to turn their head."""
     ticks = scale.ticks(wanted)
     parts = [label(shorten(title, plot.right, size=12), x=0, y=13, full=title, class_="axis-title")]
-    for tick, text in zip(ticks, tick_labels(ticks), strict=True):
+    for tick, text in zip(ticks, scale.labels(ticks), strict=True):
         y = scale.at(tick)
         parts.append(tag("line", x1=plot.left, x2=plot.right, y1=y, y2=y, class_="grid"))
         parts.append(label(text, x=plot.left - 8, y=y + 4, size=TICK, class_="tick ytick", text_anchor="end"))
@@ -51,7 +51,7 @@ def x_axis(plot: Plot, scale: AxisScale, *, title: str, ticks: tuple[float, ...]
     """The base line with its values and title; values that would touch the one before are left out."""
     base = tag("line", x1=plot.left, x2=plot.right, y1=plot.bottom, y2=plot.bottom, class_="axis")
     parts, free = [base], -1e9
-    for tick, text in zip(ticks, tick_labels(ticks), strict=True):
+    for tick, text in zip(ticks, scale.labels(ticks), strict=True):
         x, half = scale.at(tick), text_width(text, TICK) / 2
         if grid:
             parts.append(tag("line", x1=x, x2=x, y1=plot.top, y2=plot.bottom, class_="grid"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow
-from fieldcheck.core.words import MISSING, short
+from fieldcheck.core.words import MISSING
 from fieldcheck.report.charts.axes import Plot, label_room, x_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, arrow, canvas, listing, mark
 from fieldcheck.report.scale import AxisScale, padded, shown_range, usable
@@ -40,7 +40,8 @@ def draw_intervals(chart: IntervalChart, *, width: float) -> Markup:
         _truth(layout),
         *(_row(layout, index, row) for index, row in enumerate(chart.rows)),
     ]
-    words = f"Estimates with intervals of {chart.x_label}: {listing(_in_words(row) for row in chart.rows)}."
+    rows = listing(_in_words(layout.x, row) for row in chart.rows)
+    words = f"Estimates with intervals of {chart.x_label}: {rows}."
     height = layout.plot.bottom + 46
     return canvas(parts, name=chart.name, title=chart.title, description=words, width=width, height=height)
 
@@ -49,11 +50,11 @@ def _lay_out(chart: IntervalChart, width: float) -> _Layout:
     compact = width < NARROW
     pitch = 40.0 if compact else 28.0
     left = 8.0 if compact else label_room([row.label for row in chart.rows], size=FONT, most=190) + 16
-    numbers = label_room([_figures(row) for row in chart.rows], size=FONT, most=260)
-    right = width - (10 if compact else numbers + 22)
-    plot = Plot(left, 24, right, 24 + pitch * max(len(chart.rows), 1) + 6)
     low, high = padded(*_range(chart), share=0.05)
-    return _Layout(chart, plot, AxisScale(low, high, left, right), pitch, compact)
+    figures = [_figures(AxisScale(low, high, 0, 1, share=chart.share), row) for row in chart.rows]
+    right = width - (10 if compact else label_room(figures, size=FONT, most=260) + 22)
+    plot = Plot(left, 24, right, 24 + pitch * max(len(chart.rows), 1) + 6)
+    return _Layout(chart, plot, AxisScale(low, high, left, right, share=chart.share), pitch, compact)
 
 
 def _range(chart: IntervalChart) -> tuple[float, float]:
@@ -62,14 +63,14 @@ def _range(chart: IntervalChart) -> tuple[float, float]:
     trusted = [v for row in chart.rows if row.trusted for v in (row.low, row.value, row.high)]
     if not usable(trusted):
         trusted = [v for row in chart.rows for v in (row.low, row.value, row.high)]
-    return shown_range([*trusted, *truth])
+    return shown_range(trusted, keep=tuple(usable(truth)))
 
 
 def _truth(layout: _Layout) -> Markup:
     truth, plot = layout.chart.truth, layout.plot
     if truth is None or math.isnan(truth):
         return Markup()
-    x, words = layout.x.held(truth), f"{layout.chart.truth_label} {short(truth)}"
+    x, words = layout.x.held(truth), f"{layout.chart.truth_label} {layout.x.written(truth)}"
     half = text_width(words, FONT) / 2
     middle = min(max(x, half), plot.right - half)
     return _truth_line(layout, x) + label(words, x=middle, y=plot.top - 10, class_="legend", text_anchor="middle")
@@ -88,7 +89,9 @@ def _row(layout: _Layout, index: int, row: IntervalRow) -> Markup:
     y = layout.middle(index)
     body = [*_whisker(layout, row, y), *_value(layout, row, y)]
     classes = "interval" if row.trusted else "interval untrusted"
-    return Markup().join([tag("g", tag("title", _in_words(row)), *body, class_=classes), *_names(layout, row, y)])
+    return Markup().join(
+        [tag("g", tag("title", _in_words(layout.x, row)), *body, class_=classes), *_names(layout, row, y)]
+    )
 
 
 def _whisker(layout: _Layout, row: IntervalRow, y: float) -> Iterator[Markup]:
@@ -103,7 +106,7 @@ def _whisker(layout: _Layout, row: IntervalRow, y: float) -> Iterator[Markup]:
 def _whisker_end(layout: _Layout, end: float, side: int, y: float) -> Markup:
     x = layout.x.held(end)
     if layout.x.side(end) == side:
-        return arrow(90.0 - 90 * side, x=x, y=y, words=f"goes on to {short(end)}", colour="s0", kind="end")
+        return arrow(90.0 - 90 * side, x=x, y=y, words=f"goes on to {layout.x.written(end)}", colour="s0", kind="end")
     return tag("line", class_="cap", x1=x, x2=x, y1=y - 5, y2=y + 5)
 
 
@@ -113,7 +116,7 @@ def _value(layout: _Layout, row: IntervalRow, y: float) -> Iterator[Markup]:
         return
     x = layout.x.held(row.value)
     if side:
-        yield arrow(90.0 - 90 * side, x=x, y=y, words=f"estimate {short(row.value)}", colour="s1")
+        yield arrow(90.0 - 90 * side, x=x, y=y, words=f"estimate {layout.x.written(row.value)}", colour="s1")
     else:
         yield mark(0, x=x, y=y, size=5)
 
@@ -121,22 +124,23 @@ def _value(layout: _Layout, row: IntervalRow, y: float) -> Iterator[Markup]:
 def _names(layout: _Layout, row: IntervalRow, y: float) -> Iterator[Markup]:
     plot, muted = layout.plot, "legend" if row.trusted else "legend faint"
     if layout.compact:
-        figures = _figures(row)
+        figures = _figures(layout.x, row)
         room = plot.right - text_width(figures, 11) - 14
         yield label(shorten(row.label, room, size=FONT), x=0, y=y - 13, full=row.label, class_="legend")
         yield label(figures, x=plot.right, y=y - 13, size=11, class_=muted, text_anchor="end")
         return
     words = shorten(row.label, plot.left - 16, size=FONT)
     yield label(words, x=plot.left - 12, y=y + 4, full=row.label, class_="legend", text_anchor="end")
-    yield label(shorten(_figures(row), 260, size=FONT), x=plot.right + 14, y=y + 4, class_=muted)
+    yield label(shorten(_figures(layout.x, row), 260, size=FONT), x=plot.right + 14, y=y + 4, class_=muted)
 
 
-def _figures(row: IntervalRow) -> str:
+def _figures(scale: AxisScale, row: IntervalRow) -> str:
     if math.isnan(row.value):
         return "no estimate"
-    bounds = "" if math.isnan(row.low) or math.isnan(row.high) else f" [{short(row.low)}, {short(row.high)}]"
-    return f"{short(row.value)}{bounds}" + ("" if row.trusted else f" {NOT_TRUSTED}")
+    known = not (math.isnan(row.low) or math.isnan(row.high))
+    bounds = f" [{scale.written(row.low)}, {scale.written(row.high)}]" if known else ""
+    return f"{scale.written(row.value)}{bounds}" + ("" if row.trusted else f" {NOT_TRUSTED}")
 
 
-def _in_words(row: IntervalRow) -> str:
-    return f"{row.label}: {_figures(row)}".replace(MISSING, "unknown")
+def _in_words(scale: AxisScale, row: IntervalRow) -> str:
+    return f"{row.label}: {_figures(scale, row)}".replace(MISSING, "unknown")

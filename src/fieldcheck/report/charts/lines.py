@@ -14,7 +14,7 @@ from fieldcheck.report import palette
 from fieldcheck.report.charts import legend
 from fieldcheck.report.charts.axes import TICK, Plot, label_room, x_axis, y_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, arrow, canvas, listing, mark, path
-from fieldcheck.report.scale import AxisScale, padded, shown_range, tick_labels, usable
+from fieldcheck.report.scale import AxisScale, padded, shown_range, usable
 from fieldcheck.report.svg import label, shorten, tag
 
 MOST_END_LABELS = 14
@@ -55,11 +55,12 @@ def _lay_out(chart: LineChart, width: float) -> _Layout:
     beside = label_room(names, size=FONT, most=150) + 42 if end_labels else 14
     below = 46 if end_labels else 52 + legend.places(names, left=0, width=width)[1]
     tall = 380.0 if width >= NARROW else 250.0 + 46
-    ticks = tick_labels(AxisScale(low, high, 0, 1, log=chart.y_log).ticks())
+    written = AxisScale(low, high, 0, 1, log=chart.y_log, share=chart.share)
+    ticks = written.labels(written.ticks())
     plot = Plot(label_room(ticks) + 12, 30, width - beside, tall - 46)
     x_range = padded(*_x_range(chart), share=0.03, log=chart.x_log)
     x = AxisScale(*x_range, plot.left, plot.right, log=chart.x_log)
-    y = AxisScale(low, high, plot.bottom, plot.top, log=chart.y_log)
+    y = AxisScale(low, high, plot.bottom, plot.top, log=chart.y_log, share=chart.share)
     return _Layout(chart, plot, x, y, names, plot.bottom + below, end_labels)
 
 
@@ -157,7 +158,7 @@ def _reference(layout: _Layout) -> Markup:
 
 def _points(layout: _Layout, index: int, line: Line) -> Markup:
     return Markup().join(
-        _point(layout, index, x=x, y=y, words=f"{line.label}, {short(x)}: {short(y)}")
+        _point(layout, index, x=x, y=y, words=f"{line.label}, {short(x)}: {layout.y.written(y)}")
         for run in _runs(layout, line.x, line.y)
         for x, y in run
     )
@@ -167,7 +168,7 @@ def _point(layout: _Layout, index: int, *, x: float, y: float, words: str) -> Ma
     left, top, side = layout.x.at(x), layout.y.held(y), layout.y.side(y)
     if side:
         sign = arrow(-90.0 * side, x=left, y=top, words=words, colour=palette.colour_class(index))
-        return sign + label(short(y), x=left + 8, y=top + (10 if side > 0 else -2), size=TICK, class_="halo")
+        return sign + label(layout.y.written(y), x=left + 8, y=top + (10 if side > 0 else -2), size=TICK, class_="halo")
     return mark(index, x=left, y=top, words=words, size=4 if layout.end_labels else 3.4)
 
 

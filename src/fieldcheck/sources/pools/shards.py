@@ -31,24 +31,34 @@ class ShardedPools:
         found = read_manifest(path)
         origin = Origin(file=str(path))
         check_names(found.schema, origin)
-        parts = [_columns(path / shard.file, shard, found) for shard in found.shards]
+        parts = [
+            {name: column.chunks for name, column in shard_columns(path / shard.file, shard, found).items()}
+            for shard in found.shards
+        ]
         arrays = {name: pa.chunked_array([chunk for part in parts for chunk in part[name]]) for name in found.schema}
         form = f"Parquet, {len(found.shards)} shards"
         return from_arrow(arrays, origin, form=form, names=found.names, rows=found.index)
 
 
-def _columns(place: Path, shard: ShardFile, manifest: Manifest) -> Mapping[str, Sequence[Any]]:
-    """By name the chunks of each column, if it is the shard that the manifest speaks of."""
+def shard_columns(
+    place: Path, shard: ShardFile, manifest: Manifest, wanted: Sequence[str] | None = None, *, check: bool = True
+) -> Mapping[str, Any]:
+    """By name its columns, if it is the shard that the manifest speaks of.
+
+    check
+        Whether its digest is looked at; it was, when the pool was opened.
+    """
     if not place.is_file():
         raise _not_as_written(place, "is missing")
-    if digest_of(place) != shard.digest:
+    if check and digest_of(place) != shard.digest:
         raise _not_as_written(place, "is not the one that was written")
     with open_parquet(place, PoolError) as source:
         if source.metadata.num_rows != shard.rows or types_of(source.schema_arrow) != manifest.schema:
             raise _not_as_written(place, "has other rows or columns than its manifest says")
-        table = source.read()
-        table.validate(full=True)
-        return {name: table.column(name).chunks for name in manifest.schema}
+        table = source.read(None if wanted is None else list(wanted))
+        if check:
+            table.validate(full=True)
+        return {name: table.column(name) for name in table.column_names}
 
 
 def _not_as_written(place: Path, problem: str) -> PoolError:

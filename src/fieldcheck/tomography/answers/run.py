@@ -30,9 +30,10 @@ from fieldcheck.tomography.runs.folder import BACKUP, HEAD, RunFolder, space_of
 from fieldcheck.tomography.runs.measure import Bands, Look, Progress, Tell, Workers, carried_out, head_of
 from fieldcheck.tomography.runs.schedule import Schedule, Stage
 from fieldcheck.tomography.runs.stopping import Stopping
-from fieldcheck.tomography.setup.scenes import LEAST_LEFT, ShareLeft
+from fieldcheck.tomography.setup.scenes import LEAST_LEFT
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
+from fieldcheck.tomography.surrogates.left import ShareLeft
 from fieldcheck.tomography.surrogates.measured import WithMeasured
 
 NEEDED: schema.Schema = {
@@ -99,7 +100,7 @@ class Run:
             raise SpaceError(f"{folder} has no outcomes yet", rule="run it first", hint="tomography run --resume")
         space = space_of(head["space"], Path(folder) / HEAD)
         with decoding(Path(folder) / HEAD, SpaceError, rule="only --resume writes to it", hint=BACKUP):
-            left = ShareLeft.of_record(head["left"], space)
+            left = ShareLeft.of_record(head["left"], space, int(head["inputs"]))
         _refuse_nothing(outcomes, folder)
         return cls(
             space=space,
@@ -119,7 +120,7 @@ class Run:
 
     @property
     def evidence(self) -> Evidence:
-        return Evidence(self.space, self.outcomes, self.classes, self.guess)
+        return Evidence(self.space, self.outcomes, self.classes, self.guess, self.left)
 
     @cached_property
     def fitted(self) -> FittedSurrogate:
@@ -301,7 +302,7 @@ def measure(  # noqa: PLR0913 -- all optional
         folder=None if folder is None else Path(folder),
         inputs=subject.inputs,
         ending=ending(schedule, outcomes),
-        left=ShareLeft.of_record(head["left"], subject.space),
+        left=ShareLeft.of_record(head["left"], subject.space, subject.inputs),
         rows=outcomes,
         objects=None if ledger is None else ledger.objects(),
     )

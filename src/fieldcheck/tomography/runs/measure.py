@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from fieldcheck.tomography.runs.stopping import Stopping, width_of
 from fieldcheck.tomography.setup.executor import Clock
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates.base import Evidence
+from fieldcheck.tomography.surrogates.left import ShareLeft
 from fieldcheck.tomography.surrogates.measured import WithMeasured
 
 Progress = Callable[[int, int], None]
@@ -132,9 +134,13 @@ class Bands:
                 self.tell(f"half-width after {len(outcomes):,} inferences: {found.mean():.3g} on average")
         return self.known[len(outcomes)]
 
+    @cached_property
+    def _left(self) -> ShareLeft | None:
+        return self.subject.left()
+
     def _of(self, outcomes: Outcomes) -> FloatArray:
         space = self.subject.space
-        evidence = Evidence(space, outcomes.applicable, self.subject.classes, self.subject.guess)
+        evidence = Evidence(space, outcomes.applicable, self.subject.classes, self.subject.guess, self._left)
         fitted = surrogates.registry.build(self.surrogate).fit(evidence, seed=self.seed)
         fitted = WithMeasured.of(fitted, outcomes, self.subject.inputs)
         tests = np.unique(np.linspace(0, space.size - 1, min(LOOKED_AT, space.size)).astype(np.int64))

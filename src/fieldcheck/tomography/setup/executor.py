@@ -24,7 +24,8 @@ from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Perturbation
-from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, ShareLeft, moves
+from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, moves
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 HELD, LEAST = 2**28, 64
 """Bytes of perturbed inputs that are held at once, about, and rows at least."""
@@ -176,14 +177,14 @@ class Executor:
         shape = tuple(self.space.shape[at] for at in axes)
         if self.scenes is None or math.prod(shape) > MOST_MOVED:
             return None
-        shares = np.empty(math.prod(shape))
+        left = np.empty((math.prod(shape), len(self.inputs)), dtype=np.bool_)
         inputs = np.arange(len(self.inputs))
         for number, levels in enumerate(np.ndindex(*shape)):
             severities = np.zeros(len(self.space.axes), dtype=np.int64)
             severities[list(axes)] = levels
             truths = self.truths(np.repeat(self.space.numbers(severities), len(inputs)), inputs)
-            shares[number] = np.mean([len(boxes) > 0 for boxes in truths])
-        return ShareLeft(axes, shares.reshape(shape))
+            left[number] = [len(boxes) > 0 for boxes in truths]
+        return ShareLeft.counted(axes, shape, left)
 
     def _scenes(self) -> Scenes:
         if self.scenes is None:

@@ -14,7 +14,6 @@ from fieldcheck.core import measures
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.rng import ItemStreams
-from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Moving, Perturbation
 
@@ -114,37 +113,6 @@ LEAST_LEFT = 0.2
 
 MOST_MOVED = 50_000
 """Combinations of moving perturbations for which the share is worked out."""
-
-
-@dataclass(frozen=True, eq=False)
-class ShareLeft:
-    """The share of the inputs with an object left, which only perturbations that move things decide.
-
-    axes
-        Places of these in the space.
-    shares
-        One for each combination of their levels.
-    """
-
-    axes: tuple[int, ...]
-    shares: FloatArray
-
-    def of(self, severities: IntArray) -> FloatArray:
-        """One per row of severities."""
-        return np.asarray(self.shares[tuple(severities[:, axis] for axis in self.axes)])
-
-    def record(self) -> dict[str, Any]:
-        """As plain values."""
-        return {"axes": list(self.axes), "shares": self.shares.tolist()}
-
-    @classmethod
-    def of_record(cls, record: Any, space: Space) -> ShareLeft | None:
-        """The inverse; None for none."""
-        if record is None:
-            return None
-        axes = tuple(map(int, record["axes"]))
-        shape = tuple(space.shape[axis] for axis in axes)
-        return cls(axes, np.array(record["shares"], dtype=np.float64).reshape(shape))
 
 
 def moves(

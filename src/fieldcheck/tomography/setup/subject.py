@@ -27,9 +27,10 @@ from fieldcheck.models import classes as naming
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against, entries
-from fieldcheck.tomography.setup.scenes import VISIBLE, Right, Scenes, ShareLeft
+from fieldcheck.tomography.setup.scenes import VISIBLE, Right, Scenes
 from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, Recipe
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 Measuring = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
 """From tests, inputs and arrangements, one per row, to whether the check holds: 1.0 or 0.0."""

@@ -16,7 +16,8 @@ from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
-from fieldcheck.tomography.setup.scenes import LEAST_LEFT, ShareLeft
+from fieldcheck.tomography.setup.scenes import LEAST_LEFT
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 COLUMNS = "tests, perturbations, correct (bits), inputs, labels"
 
@@ -70,7 +71,7 @@ class RecordedTruth:
         """The share of the inputs that a test applies to; None where it is all."""
         if self.applies is None:
             return None
-        return ShareLeft(tuple(range(len(self.space.axes))), self.applies.mean(axis=1).reshape(self.space.shape))
+        return ShareLeft.counted(tuple(range(len(self.space.axes))), self.space.shape, self.applies)
 
     @property
     def applicable(self) -> IntArray:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,12 +22,15 @@ class Evidence:
         The robustness of a test is the mean over all inputs of the data, so their shares are known.
     guess
         Robustness of blind guessing, 1 / number of classes; 0 where the check has no such floor.
+    left
+        Which inputs have an object left, where the robustness of a test is the mean over those only.
     """
 
     space: Space
     outcomes: Outcomes
     classes: IntArray | None = None
     guess: float = 0.0
+    left: ShareLeft | None = None
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from fieldcheck.numerics.regression import grid_features, grouped_logistic
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Numbers
 from fieldcheck.tomography.surrogates.regression.basis import Basis
 from fieldcheck.tomography.surrogates.regression.data import DEEP, RegressionData
-from fieldcheck.tomography.surrogates.regression.mean import MeanOverInputs
+from fieldcheck.tomography.surrogates.regression.mean import MeanOverInputs, MeanOverLeft
 from fieldcheck.tomography.surrogates.smooth import SmoothFit
 
 LENGTHS = (2.5, 4.0, 6.0, 9.0)
@@ -90,7 +90,7 @@ class Logistic:
         if start is not None and rows.units is not None:
             start = np.r_[start, 1.0]
         posterior = grouped_logistic.fit(rows, start=start, turns=12 if len(rows.held) > MANY_ROWS else 30)
-        predictor = MeanOverInputs(data.space, basis, posterior.mean, data.shares, data.nodes(posterior), data.guess)
+        predictor = _mean(data, basis, posterior)
         inflation = DEEP_INFLATION if len(data.space.axes) >= DEEP else INFLATION
         note = f"logistic: length scale {length:g} on axes of {WIDTH:g}, {len(basis.smooth)} smooth terms"
         return LogisticFit(data.space, predictor, posterior.covariance, inflation, (note,), length)
@@ -106,12 +106,14 @@ class Logistic:
 class LogisticFit(SmoothFit):
     """A fitted regression and the length scale that it has."""
 
-    predictor: MeanOverInputs
+    predictor: MeanOverInputs | MeanOverLeft
     length: float = 0.0
 
-    def numbers(self) -> Numbers:
-        """All of it as plain arrays."""
+    def numbers(self) -> Numbers | None:
+        """All of it as plain arrays; None where each combination has a mean of its own."""
         mean = self.predictor
+        if isinstance(mean, MeanOverLeft):
+            return None
         values, weights = zip(*mean.nodes, strict=True)
         return {
             **{f"table{axis}": table for axis, table in enumerate(mean.basis.smooth.tables)},
@@ -137,6 +139,20 @@ class LogisticFit(SmoothFit):
         nodes = list(zip(values, weights, strict=True))
         mean = MeanOverInputs(space, basis, kept["coefficients"], kept["shares"], nodes, guess)
         return cls(space, mean, kept["covariance"], inflation, tuple(kept["notes"].tolist()), length)
+
+
+def _mean(
+    data: RegressionData, basis: Basis, posterior: grouped_logistic.LogisticPosterior
+) -> MeanOverInputs | MeanOverLeft:
+    """The mean over all inputs; where a test applies to some only, over those."""
+    every = MeanOverInputs(data.space, basis, posterior.mean, data.shares, data.nodes(posterior), data.guess)
+    if data.units is None or data.left is None or data.left.inputs is None:
+        return every
+    parts = [
+        replace(every, shares=data.shares_of(some), nodes=data.nodes(posterior, some)) if some.any() else every
+        for some in data.left.inputs
+    ]
+    return MeanOverLeft(data.space, data.left, parts)
 
 
 def _moved(data: RegressionData, positions: Sequence[FloatArray]) -> list[FloatArray]:

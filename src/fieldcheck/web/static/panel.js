@@ -91,6 +91,7 @@ export class Panel {
       make("p", {class: `big${estimate.shown.length > 12 ? " long" : ""}`, id: "estimate"}, estimate.shown),
       make("p", {class: "bounds", id: "bounds"}, `${estimate.level} interval ${estimate.low} to ${estimate.high}`),
       !estimate.trusted && make("p", {class: "fine"}, estimate.note || "This interval is for orientation only."),
+      ...estimate.said.map(text => make("p", {class: "fine"}, text)),
       ...estimate.warnings.map(text => make("p", {class: "warning"}, text)));
   }
 

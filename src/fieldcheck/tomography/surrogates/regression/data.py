@@ -8,9 +8,10 @@ import numpy as np
 
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Space
-from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics.regression import grouped_logistic
 from fieldcheck.tomography.surrogates.base import Evidence
+from fieldcheck.tomography.surrogates.left import ShareLeft
 
 SEPARATE = 40_000
 """With more rows than this the input itself is left out, and rows of the same test and class are counted together."""
@@ -46,6 +47,9 @@ class RegressionData:
         Class of each unit.
     guess
         Chance of a right guess before anything was seen; 0 where guesses are left out.
+    left
+        Which units have an object left, where not all have; without it, units are left out: their mean would be that of
+        all of them.
     """
 
     space: Space
@@ -57,6 +61,7 @@ class RegressionData:
     shares: FloatArray
     members: IntArray
     guess: float
+    left: ShareLeft | None = None
 
     @classmethod
     def of(cls, evidence: Evidence) -> RegressionData:
@@ -66,6 +71,7 @@ class RegressionData:
         members, units = _members(evidence)
         count = int(members.max()) + 1
         severities = evidence.space.severities(outcomes.tests)
+        left = None if evidence.left is None else _left(evidence, len(members))
         together = len(outcomes) > SEPARATE or len(outcomes) < 2 * len(members) or len(members) > MOST_INPUTS
         guessed = count == 1 or len(evidence.space.axes) >= DEEP
         return cls(
@@ -74,10 +80,11 @@ class RegressionData:
             members[units],
             outcomes.held,
             np.ones(len(outcomes)),
-            None if together else units,
+            None if together or (evidence.left is not None and left is None) else units,
             np.bincount(members, minlength=count) / len(members),
             members,
             evidence.guess if guessed else 0.0,
+            left,
         )
 
     @property
@@ -111,12 +118,31 @@ class RegressionData:
             units=None,
         )
 
-    def nodes(self, posterior: grouped_logistic.LogisticPosterior) -> list[tuple[FloatArray, FloatArray]]:
-        """Per class, a few values of the input's intercept with their weights."""
+    def nodes(
+        self, posterior: grouped_logistic.LogisticPosterior, some: BoolArray | None = None
+    ) -> list[tuple[FloatArray, FloatArray]]:
+        """Per class, a few values of the intercept of its inputs, or of some of them, with their weights."""
+        nothing = (np.zeros(1), np.ones(1))
         if self.units is None:
-            return [(np.zeros(1), np.ones(1))] * len(self.shares)
+            return [nothing] * len(self.shares)
         count = int(np.clip(NODES // len(self.shares), 3, 12))
-        return [summed_up(posterior.intercepts[self.members == code], count) for code in range(len(self.shares))]
+        every = np.ones(len(self.members), dtype=np.bool_) if some is None else some
+        inside = [posterior.intercepts[(self.members == code) & every] for code in range(len(self.shares))]
+        return [summed_up(values, count) if len(values) else nothing for values in inside]
+
+    def shares_of(self, some: BoolArray) -> FloatArray:
+        """Of each class among some of the inputs."""
+        return np.bincount(self.members[some], minlength=len(self.shares)) / np.count_nonzero(some)
+
+
+def _left(evidence: Evidence, count: int) -> ShareLeft | None:
+    """Which of so many units have an object left; None where that was not kept."""
+    left = evidence.left
+    if left is None or left.inputs is None:
+        return None
+    if evidence.classes is None:
+        return replace(left, inputs=left.inputs[:, np.unique(evidence.outcomes.inputs)])
+    return left if left.inputs.shape[1] == count else None
 
 
 def _summed(at: IntArray, values: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression import grid_features, grouped_logistic
+from fieldcheck.tomography.surrogates.left import ShareLeft
 from fieldcheck.tomography.surrogates.regression.basis import Basis
 
 CACHE = 65_536
@@ -111,6 +113,39 @@ class MeanOverInputs:
         for axis, effect in enumerate(levels):
             grid += effect.reshape([-1 if at == axis else 1 for at in range(len(levels))])
         return np.asarray(grid)
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOverLeft:
+    """The same where tests apply to some inputs only: one mean for each combination that decides on which.
+
+    by_combination
+        By the number of the combination.
+    """
+
+    space: Space
+    left: ShareLeft
+    by_combination: list[MeanOverInputs]
+
+    def everywhere(self) -> FloatArray:
+        blocks = range(0, self.space.size, CACHE)
+        return np.concatenate([self.means(np.arange(at, min(at + CACHE, self.space.size))) for at in blocks])
+
+    def means(self, tests: IntArray) -> FloatArray:
+        return self._each(tests, MeanOverInputs.means)
+
+    def gradients(self, tests: IntArray) -> FloatArray:
+        return self._each(tests, MeanOverInputs.gradients)
+
+    def _each(self, tests: IntArray, value: Callable[[MeanOverInputs, IntArray], FloatArray]) -> FloatArray:
+        numbers = self.left.combinations(self.space.severities(tests))
+        order = np.argsort(numbers, kind="stable")
+        found, first = np.unique(numbers[order], return_index=True)
+        parts = [
+            value(self.by_combination[number], tests[some])
+            for number, some in zip(found.tolist(), np.split(order, first[1:]), strict=True)
+        ]
+        return np.concatenate(parts)[np.argsort(order)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,450 @@
+"""A pool in shards that stays on disk: steps go to the shards, and small results come back."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fieldcheck.core.pool import ids as identity
+from fieldcheck.core.pool.engine import Engine, Keeping
+from fieldcheck.core.pool.origin import Origin
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.types import IntArray, Task
+from fieldcheck.numerics import exact
+from fieldcheck.sources.pools.arrow import from_arrow
+from fieldcheck.sources.pools.manifest import Manifest, ShardFile, read_manifest
+from fieldcheck.sources.pools.shards import shard_columns
+from fieldcheck.sources.reading import read_table
+from fieldcheck.sources.roles import NONE, ColumnMap
+
+C = TypeVar("C")
+
+
+R = TypeVar("R")
+
+
+PLAIN = frozenset({"id", "prediction", "confidence"})
+"""Parts of a pool that a step may ask for beside its columns."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Where some rows are, and how they are read: all that is sent to a worker.
+
+    columns, task, truth
+        As the whole pool is read.
+    classes
+        Of the whole pool; None while they are not known.
+    """
+
+    folder: Path
+    file: ShardFile
+    start: int
+    manifest: Manifest
+    columns: ColumnMap
+    task: Task | None
+    truth: str | None
+    classes: tuple[str, ...] | None = None
+
+    def pool(self, needs: Collection[str] | None = None, *, check: bool = False) -> Pool:
+        """Its rows in memory, of which a step may need only some columns."""
+        some = None if needs is None else self._columns(needs)
+        arrays = shard_columns(self.folder / self.file.file, self.file, self.manifest, some, check=check)
+        table = from_arrow(
+            arrays, Origin(file=str(self.folder)), form="Parquet", names=self.manifest.names, rows=self.manifest.index
+        )
+        given, truth = self.columns, self.truth
+        if some is not None:
+            given = {role: name if _plain(name) in some else NONE for role, name in self.columns.items()}
+            truth = NONE
+        pool = read_table(table, given, truth=truth).pool("shard", self.task)
+        numbered = given.get("id", NONE) == NONE
+        made = {**pool.__dict__, "start": self.start}
+        if numbered and needs is None:
+            made["ids"] = np.arange(self.start, self.start + len(pool))
+        if self.classes is not None and pool.task == "classification":
+            made |= _recoded(pool, self.classes)
+        view = object.__new__(Pool)
+        view.__dict__.update(made)
+        return view
+
+    def _columns(self, needs: Collection[str]) -> tuple[str, ...] | None:
+        """Names of the columns to read; None: all, where a variable may follow from several."""
+        found = {_plain(self.columns[role]) for role in PLAIN & {*needs} if self.columns.get(role, NONE) != NONE}
+        by_name: dict[str, list[str]] = {}
+        for name in self.manifest.schema:
+            by_name.setdefault(name.strip().lower(), []).append(name)
+        for one in {*needs} - PLAIN:
+            found.update(by_name.get(one, ()))
+        if "prediction" not in self.columns or "probabilities" in self.columns:
+            return None
+        predicted = _plain(self.columns["prediction"])
+        return tuple(name for name in self.manifest.schema if name in found | {predicted})
+
+
+def _plain(name: str) -> str:
+    """The column, without what its numbers are."""
+    return name.rpartition(":")[0] or name if name.endswith((":share", ":percent", ":logit")) else name
+
+
+def _recoded(pool: Pool, classes: tuple[str, ...]) -> dict[str, Any]:
+    at = {name: code for code, name in enumerate(classes)}
+    codes = np.array([at[name] for name in pool.classes], dtype=np.int32)
+    parts = {name: getattr(pool, name) for name in ("predictions", "target")}
+    return {"classes": classes, **{name: None if own is None else codes[own] for name, own in parts.items()}}
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the whole is made of, of one shard or several.
+
+    numeric
+        Whether its classes are numbers.
+    sums
+        Of the predictions and their squares, where they are numbers.
+    ends
+        First and last id of each shard by its start, where they increase in it; else None.
+    holds, others
+        Which of ``HELD`` there are, and the names of further columns.
+    """
+
+    tasks: frozenset[str]
+    classes: frozenset[str]
+    known: tuple[str, ...]
+    numeric: bool
+    sums: tuple[exact.ExactSum, exact.ExactSum]
+    ends: Mapping[int, tuple[Any, Any] | None]
+    holds: frozenset[str]
+    others: tuple[str, ...]
+
+    def __add__(self, other: _Facts) -> _Facts:
+        both = (self.sums[0] + other.sums[0], self.sums[1] + other.sums[1])
+        return _Facts(
+            self.tasks | other.tasks,
+            self.classes | other.classes,
+            self.known,
+            self.numeric and other.numeric,
+            both,
+            {**self.ends, **other.ends},
+            self.holds & other.holds,
+            self.others,
+        )
+
+
+def _facts(shard: Shard, _: None) -> _Facts:
+    """A step: what a shard says about the whole; its digest is checked."""
+    pool = shard.pool(check=True)
+    said = np.zeros(0) if pool.task == "classification" or pool.predictions is None else pool.predictions
+    ends = (_value(pool.ids, 0), _value(pool.ids, len(pool) - 1)) if identity.is_increasing(pool.ids) else None
+    width = 0 if pool.probabilities is None else pool.probabilities.shape[1]
+    holds = {name for name in HELD if getattr(pool, name) is not None}
+    return _Facts(
+        frozenset({pool.task}),
+        frozenset(pool.classes),
+        pool.classes[:width],
+        all(name.lstrip("-").isdecimal() for name in pool.classes),
+        (exact.ExactSum.of(said), exact.ExactSum.of(said * said)),
+        {shard.start: ends},
+        frozenset(holds),
+        tuple(pool.columns),
+    )
+
+
+def _value(column: Any, at: int) -> Any:
+    value = column[at]
+    return value.item() if isinstance(value, np.generic) else value.as_py()
+
+
+HELD = ("ids", "predictions", "confidence", "probabilities", "target", "failed")
+
+
+class ShardedPool(Pool):
+    """A pool whose columns stay in their files, and are read for each step; those of all items only where that fits.
+
+    shards
+        In their order.
+    engine
+        Where steps run.
+    """
+
+    shards: tuple[Shard, ...]
+    engine: Engine
+
+    def __init__(
+        self, name: str, shards: Sequence[Shard], engine: Engine, load: Callable[[], Pool], origin: Origin
+    ) -> None:
+        engine = engine.kept() if isinstance(engine, Keeping) else engine
+        facts = exact.merged(engine.map(_facts, list(shards), None))
+        if len(facts.tasks) > 1:
+            raise origin.error(
+                "some shards hold classes, others numbers", rule="one task", hint="--task regression, or write it again"
+            )
+        kept = facts.known
+        rest = sorted(facts.classes - {*kept}, key=int if facts.numeric else str)
+        classes = (*kept, *rest)
+        first = shards[0]
+        self.__dict__.update(
+            name=name,
+            task=next(iter(facts.tasks)),
+            classes=classes,
+            notes=(),
+            origin=origin,
+            start=0,
+            engine=engine,
+            shards=tuple(replace(one, classes=classes) for one in shards),
+            size=first.manifest.rows,
+            holds=facts.holds,
+            others=facts.others,
+            sums=facts.sums,
+            load=load,
+        )
+        self._check_ids(facts.ends)
+
+    def _check_ids(self, ends: Mapping[int, tuple[Any, Any] | None]) -> None:
+        """Ids that increase from shard to shard are all different; of others there may be two the same."""
+        ordered = [ends[start] for start in sorted(ends)]
+        rising = all(one is not None for one in ordered) and all(
+            before is not None and after is not None and before[1] < after[0] for before, after in pairwise(ordered)
+        )
+        if rising:
+            return
+        import pyarrow as pa
+
+        found = list(self.whole_parts(_ids, None, needs=("id",)))
+        every = np.concatenate(found) if isinstance(found[0], np.ndarray) else pa.chunked_array(found)
+        identity.check_unique(every, self.origin)
+
+    def __len__(self) -> int:
+        return int(self.__dict__["size"])
+
+    @property
+    def held(self) -> bool:
+        return "_whole" in self.__dict__
+
+    def in_memory(self) -> Pool:
+        """All columns of all items, where there is room for them."""
+        if "_whole" not in self.__dict__:
+            self._check_room()
+            self.__dict__["_whole"] = self.__dict__["load"]()
+        whole: Pool = self.__dict__["_whole"]
+        return whole
+
+    def _check_room(self) -> None:
+        bytes_ = sum(_width(kind) for kind in self.shards[0].manifest.schema.values()) * len(self) * 2
+        free = _free_memory()
+        if free is not None and bytes_ > free:
+            raise self.origin.error(
+                f"{len(self):,} items need about {bytes_ / 2**30:.1f} GB in memory, {free / 2**30:.1f} are free",
+                rule="waves and srs, their estimates and look-ups work shard by shard; everything else needs the pool "
+                "in memory",
+                hint="--design waves or --design srs, or a machine with more memory",
+            )
+
+    def map(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str] | None = None) -> Iterator[R]:
+        wanted = None if needs is None else tuple(needs)
+        return self.engine.map(_by_part, self.shards, (step, given, wanted))
+
+    def whole_parts(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str]) -> Iterator[R]:
+        return self.engine.map(_by_shard, self.shards, (step, given, tuple(needs)))
+
+    def fetched(self, positions: IntArray, *, needs: Collection[str]) -> Pool:
+        """Some rows, in the order asked for: only the shards that hold them are read."""
+        at = np.asarray(positions, dtype=np.int64)
+        starts = np.array([shard.start for shard in self.shards])
+        number = np.searchsorted(starts, at, side="right") - 1
+        wanted = np.unique(number).tolist() or [0]
+        asked = [(self.shards[one], at[number == one] - int(starts[one])) for one in wanted]
+        parts = list(self.engine.map(_fetch, asked, tuple(needs)))
+        order = np.concatenate([np.flatnonzero(number == one) for one in wanted])
+        return _joined(parts).rows(np.argsort(order, kind="stable"))
+
+    def id_of(self, position: int) -> str:
+        return self.ids_of(np.array([position]))[0]
+
+    def ids_of(self, positions: IntArray) -> list[str]:
+        some = self.fetched(positions, needs=("id",))
+        return [str(_value(some.ids, at)) for at in range(len(positions))]
+
+    def prediction_at(self, position: int) -> str | float | None:
+        return self.fetched(np.array([position]), needs=("prediction",)).prediction_at(0)
+
+    def predictions_at(self, positions: Iterable[int]) -> tuple[str | float, ...]:
+        at = np.array(list(positions), dtype=np.int64)
+        return self.fetched(at, needs=("prediction",)).predictions_at(range(len(at)))
+
+    def position_of(self, wanted: Iterable[str | int]) -> IntArray:
+        asked = [str(one) for one in wanted]
+        found = dict[str, int]()
+        for part in self.whole_parts(_found, tuple(dict.fromkeys(asked)), needs=("id",)):
+            found.update(part)
+        absent = [one for one in asked if one not in found]
+        if absent:
+            raise self.origin.error(
+                f"no item '{absent[0]}' in this pool" + (f" (nor {len(absent) - 1:,} others)" if absent[1:] else ""),
+                rule=f"ids run from '{self.id_of(0)}' to '{self.id_of(len(self) - 1)}'",
+                hint="the same pool that the items were drawn from",
+            )
+        return np.array([found[one] for one in asked], dtype=np.int64)
+
+    def threshold(self, given: float | None = None) -> float:
+        if given is not None or self.task == "classification":
+            return 0.5 if given is None else given
+        mean, square = (one.exact / len(self) for one in self.__dict__["sums"])
+        return math.sqrt(max(square - mean**2, 0))
+
+    def select(self, positions: Any) -> Pool:
+        return self.in_memory().select(positions)
+
+    def shifted(self, names: Sequence[str]) -> Pool:
+        return self.in_memory().shifted(names)
+
+
+class ShardedColumn:
+    """A column of a pool in shards: some values are fetched, all of them where there is room.
+
+    part
+        Which it is of ``HELD``; empty: one of the others.
+    """
+
+    def __init__(self, pool: ShardedPool, name: str, part: str = "") -> None:
+        self.pool, self.name, self.part = pool, name, part
+
+    def __len__(self) -> int:
+        return len(self.pool)
+
+    def _of(self, pool: Pool) -> Any:
+        return getattr(pool, self.part) if self.part else pool.columns[self.name]
+
+    @property
+    def type(self) -> str:
+        """In Arrow's words."""
+        return self.pool.shards[0].manifest.schema.get(self.name, "double")
+
+    def __getitem__(self, which: Any) -> Any:
+        if isinstance(which, slice) or (isinstance(which, np.ndarray) and which.dtype.kind == "b"):
+            return self._of(self.pool.in_memory())[which]
+        at = np.atleast_1d(np.asarray(which, dtype=np.int64))
+        found = self._of(self.pool.fetched(at, needs=(self.name.strip().lower(),)))
+        return found[0] if np.ndim(which) == 0 else found
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else is asked of a column is asked of all of it."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._of(self.pool.in_memory()), name)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self._of(self.pool.in_memory()), dtype=dtype)
+
+
+def _of_all(part: str) -> property:
+    """A column of all items; where there is none, that is known before."""
+    name = {"ids": "id", "predictions": "prediction"}.get(part, part)
+
+    def column(pool: ShardedPool) -> Any:
+        return ShardedColumn(pool, name, part) if part in pool.__dict__["holds"] else None
+
+    return property(column)
+
+
+def _others(pool: ShardedPool) -> dict[str, ShardedColumn]:
+    return {name: ShardedColumn(pool, name) for name in pool.__dict__["others"]}
+
+
+for _part in HELD:
+    setattr(ShardedPool, _part, _of_all(_part))
+ShardedPool.columns = property(_others)  # type: ignore[assignment]
+
+
+def _by_part(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ...] | None]) -> R:
+    step, given, needs = asked
+    return exact.merged(shard.pool(needs).map(step, given))
+
+
+def _by_shard(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ...]]) -> R:
+    step, given, needs = asked
+    return step(shard.pool(needs), given)
+
+
+def _fetch(asked: tuple[Shard, IntArray], needs: tuple[str, ...]) -> Pool:
+    shard, at = asked
+    return shard.pool(needs).rows(at)
+
+
+def _ids(pool: Pool, _: None) -> Any:
+    return pool.ids if isinstance(pool.ids, np.ndarray) else pool.ids.combine_chunks()
+
+
+def _found(pool: Pool, wanted: tuple[str, ...]) -> dict[str, int]:
+    where = identity.places(pool.ids, wanted)
+    return {one: pool.start + at for one, at in zip(wanted, where.tolist(), strict=True) if at >= 0}
+
+
+def _joined(parts: Sequence[Pool]) -> Pool:
+    """Rows of several shards, one after the other."""
+    import pyarrow as pa
+
+    def joined(columns: list[Any]) -> Any:
+        if columns[0] is None:
+            return None
+        if isinstance(columns[0], np.ndarray):
+            return np.concatenate(columns)
+        return pa.chunked_array([chunk for one in columns for chunk in one.chunks], columns[0].type)
+
+    first = parts[0]
+    own = {name: joined([getattr(part, name) for part in parts]) for name in HELD}
+    view = object.__new__(Pool)
+    shared = {name: joined([part.columns[name] for part in parts]) for name in first.columns}
+    view.__dict__.update({**first.__dict__, **own, "columns": shared})
+    return view
+
+
+def open_shards(
+    folder: Path,
+    *,
+    engine: Engine,
+    columns: ColumnMap,
+    truth: str | None,
+    task: Task | None,
+    name: str,
+    load: Callable[[], Pool],
+) -> ShardedPool:
+    """A folder of shards as a pool that stays there."""
+    manifest = read_manifest(folder)
+    given = dict(columns)
+    starts = list(manifest.offsets())
+    shards = [
+        Shard(folder.resolve(), file, start, manifest, given, task, truth)
+        for file, start in zip(manifest.shards, starts, strict=True)
+    ]
+    # The first shard says which column plays which part; the others are read in the same way.
+    first = shards[0].pool()
+    settled = dict(first.origin.settings)
+    origin = replace(first.origin, file=str(folder))
+    made = [replace(one, columns={**given, **settled}, task=first.task) for one in shards]
+    return ShardedPool(name, made, engine, load, origin)
+
+
+def _width(kind: str) -> int:
+    sizes = {"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "float": 4, "int32": 4, "double": 8, "int64": 8}
+    return sizes.get(kind, 48)
+
+
+def _free_memory() -> int | None:
+    """Bytes; None where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as stream:
+            line = next(one for one in stream if one.startswith("MemAvailable"))
+        return int(line.split()[1]) * 1024
+    except (OSError, StopIteration):
+        try:
+            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (ValueError, OSError, AttributeError):
+            return None

@@ -1,0 +1,185 @@
+"""Waves, estimates and look-ups over shards: the same to the last bit for any cut, in any order, on any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from fieldcheck import sources
+from fieldcheck.accuracy import estimators
+from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.campaign import Annotation, Campaign
+from fieldcheck.core.errors import PoolError
+from fieldcheck.core.label import TrueClass
+from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.sample import Labelled
+from fieldcheck.engines import Processes
+from fieldcheck.numerics import scores
+from fieldcheck.numerics.regression import assisted
+from fieldcheck.numerics.sampling import pivotal
+from fieldcheck.sources import sharded
+
+SIZE = 2500
+
+
+@dataclass(frozen=True)
+class AnyOrder:
+    """Steps run in another order than that of the shards."""
+
+    name: ClassVar[str] = "any order"
+    title: ClassVar[str] = "here"
+
+    seed: int = 0
+
+    def map(self, step: Any, shards: Sequence[Any], constants: Any) -> Iterator[Any]:
+        order = np.random.default_rng(self.seed).permutation(len(shards))
+        found = {int(at): step(shards[at], constants) for at in order}
+        return iter([found[at] for at in range(len(shards))])
+
+
+def table(task: str) -> tuple[pa.Table, np.ndarray]:
+    rng = np.random.default_rng(0)
+    doubt = rng.beta(0.4, 3.0, SIZE)
+    doubt[::9] = 0.0  # saturated, and tied
+    columns = {"id": [f"item {at * 7:05d}" for at in range(SIZE)]}
+    if task == "classification":
+        columns |= {"prediction": rng.choice(["cat", "dog", "eel"], SIZE), "confidence": 1 - doubt}
+        columns |= {"dsa": (doubt + rng.random(SIZE)).astype(np.float32)}
+        return pa.table(columns), (rng.random(SIZE) < doubt + 0.02).astype(np.float64)
+    columns |= {"prediction": rng.normal(size=SIZE), "lsa": doubt}
+    return pa.table(columns), (0.1 + doubt) * rng.gamma(1.0, 1.0, SIZE)
+
+
+@pytest.fixture(scope="module", params=["classification", "regression"])
+def cuts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray]:
+    """A folder with the pool in one file, and cut into 1, 2, 7 and 64 shards."""
+    folder = tmp_path_factory.mktemp(request.param)
+    rows, losses = table(request.param)
+    parquet.write_table(rows, folder / "pool.parquet")
+    for count in (1, 2, 7, 64):
+        sources.shard(folder / "pool.parquet", folder / str(count), rows=-(-SIZE // count))
+    return folder, losses
+
+
+def outcome(pool: Pool, losses: np.ndarray, spec: str) -> list[Any]:
+    """Items, beliefs, chances and the whole estimate, as they are."""
+    design = sampling.build_design(spec)
+    sample = design.draw(sampling.frame_for(pool, design, None), losses, budget=90, seed=5)
+    drawn = losses[sample.items]
+    found = estimators.estimate(Labelled(sample, drawn, drawn > 0.5, pool.task))
+    return [sample.as_record(), repr(replace(found, make_items=None))]
+
+
+SPECS = ("waves", "waves:objective=expose", "waves:objective=balanced,train=0.3", "waves:objective=estimate", "srs")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_same_for_any_cut_and_order(cuts: tuple[Path, np.ndarray], spec: str) -> None:
+    folder, losses = cuts
+    whole = outcome(sources.load(folder / "pool.parquet"), losses, spec)
+    for count in (1, 2, 7, 64) if spec == "waves" else (7,):
+        pool = sources.load(folder / str(count), engine=AnyOrder(count))
+        assert isinstance(pool, sharded.ShardedPool)
+        assert outcome(pool, losses, spec) == whole
+        assert not pool.held
+
+
+def test_the_same_where_values_are_counted_in_cells(
+    cuts: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in large pools: ranks and chances by cells, and bins that are cut finer before they are fetched."""
+    monkeypatch.setattr(scores, "MANY", 256)
+    monkeypatch.setattr(assisted, "FEW", 128)
+    monkeypatch.setattr(pivotal, "_FETCHED", 4)
+    folder, losses = cuts
+    whole = outcome(sources.load(folder / "pool.parquet"), losses, "waves")
+    for count in (1, 7):
+        assert outcome(sources.load(folder / str(count), engine=AnyOrder(count)), losses, "waves") == whole
+
+
+def test_finer_bins_find_the_same_items(cuts: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, losses = cuts
+    pool = sources.load(folder / "pool.parquet")
+    before = outcome(pool, losses, "waves")
+    monkeypatch.setattr(pivotal, "_FETCHED", 1)
+    monkeypatch.setattr(pivotal, "_BITS", 3)
+    assert outcome(sources.load(folder / "pool.parquet"), losses, "waves") == before
+
+
+def test_the_same_in_other_processes(cuts: tuple[Path, np.ndarray]) -> None:
+    folder, losses = cuts
+    whole = outcome(sources.load(folder / "pool.parquet"), losses, "waves")
+    assert outcome(sources.load(folder / "7", engine=Processes(2)), losses, "waves") == whole
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 64])
+def test_look_ups_and_the_fingerprint(cuts: tuple[Path, np.ndarray], count: int) -> None:
+    folder, _ = cuts
+    whole, cut = sources.load(folder / "pool.parquet"), sources.load(folder / str(count), engine=AnyOrder())
+    names = list(derived.automatic(whole))
+    assert list(derived.automatic(cut)) == names
+    assert derived.digest(cut, names) == derived.digest(whole, names)
+    assert (len(cut), cut.classes, cut.task) == (len(whole), whole.classes, whole.task)
+    assert cut.threshold() == pytest.approx(whole.threshold(), rel=1e-12)
+    at = np.array([2499, 0, 41, 1249, 1250])
+    ids = [whole.id_of(one) for one in at.tolist()]
+    assert cut.ids_of(at) == ids
+    assert cut.position_of(ids).tolist() == at.tolist()
+    assert cut.predictions_at(at.tolist()) == whole.predictions_at(at.tolist())
+    with pytest.raises(PoolError, match="no item 'nothing'"):
+        cut.position_of(["nothing"])
+    assert not cut.held
+
+
+def test_a_campaign_on_shards_and_on_the_file(cuts: tuple[Path, np.ndarray], tmp_path: Path) -> None:
+    """Started on shards, gone on with from one file: the same pool, and the same statement."""
+    folder, losses = cuts
+    if "classification" not in str(folder):
+        pytest.skip("one task is enough")
+    place = tmp_path / "c.db"
+    with Campaign.create(place, folder / "7", budget=40, seed=1, engine=AnyOrder()) as held:
+        assert not held.pool.held
+        for _ in range(2):
+            waiting = held.ask("Eva", n=100)
+            said = held.pool.predictions_at(held.pool.position_of(waiting).tolist())
+            wrong = losses[held.pool.position_of(waiting)] > 0
+            truth = [("dog" if one == "cat" else "cat") if bad else one for one, bad in zip(said, wrong, strict=True)]
+            both = zip(waiting, truth, strict=True)
+            held.tell_all([Annotation(item, TrueClass(str(one)), by="Eva") for item, one in both])
+        found = held.estimate()
+        assert not held.pool.held
+    with Campaign.open(place, engine=AnyOrder(3)) as again:
+        assert again.estimate() == found
+    with Campaign.open(place, pool=sources.load(folder / "pool.parquet")) as again:
+        assert again.estimate() == found
+
+
+def test_what_does_not_fit_is_refused_before_it_is_read(
+    cuts: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = cuts
+    pool = sources.load(folder / "7", engine=AnyOrder())
+    monkeypatch.setattr(sharded, "_free_memory", lambda: 1000)
+    design = sampling.build_design("sups", "lsa" if pool.task == "regression" else "dsa")
+    with pytest.raises(PoolError, match="in memory") as raised:
+        design.draw(sampling.frame_for(pool, design, None), None, budget=20, seed=1)
+    assert "--design waves" in str(raised.value)
+    assert not pool.held
+    monkeypatch.undo()
+    assert len(design.draw(sampling.frame_for(pool, design, None), None, budget=20, seed=1)) == 20
+
+
+def test_repeated_ids_in_two_shards_are_refused(tmp_path: Path) -> None:
+    rows, _ = table("classification")
+    parquet.write_table(pa.concat_tables([rows, rows.slice(0, 1)]), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=900)
+    with pytest.raises(PoolError, match="repeats an id"):
+        sources.load(tmp_path / "cut", engine=AnyOrder())
