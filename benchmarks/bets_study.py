@@ -126,7 +126,8 @@ class Wave:
         return cls(risk, size, count, queues)
 
     def chances(self) -> FloatArray:
-        return self.size / (self.size * self.count).sum(axis=1, keepdims=True)
+        found: FloatArray = self.size / (self.size * self.count).sum(axis=1, keepdims=True)
+        return found
 
     def draw(self, rngs: list[np.random.Generator]) -> tuple[IntArray, IntArray]:
         """Kind and item of each campaign; an order drawn beforehand is as random as one drawn label by label."""
@@ -174,8 +175,8 @@ def campaigns(
                 done = (one.products[rows] @ betting.SHARES >= 1 / ERROR) | (one.left_of(rows, left) > left)
                 for row in rows[done]:
                     at[row] = labels if at[row] is None else at[row]
-        for at, row in enumerate(rows):
-            mine = np.array(new)[:, at]
+        for column, row in enumerate(rows):
+            mine = np.array(new)[:, column]
             drawn[row, mine], items[row] = True, np.append(items[row], mine)
     return proven
 

@@ -146,7 +146,30 @@ def _json() -> list[bytes]:
             {"id": {"0": "a", "1": "b"}, "prediction": {"0": "cat", "1": "dog"}},
             {"data": rows},
             pipeline,
+            *_evaluations(),
         )
+    ]
+
+
+def _evaluations() -> list[Any]:
+    """Logs of programs that evaluate language models."""
+    said = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": [{"content": "4"}]}]
+    return [
+        [
+            {
+                "sample_id": "a",
+                "type": "match",
+                "data": {"prompt": said, "picked": "4", "correct": True, "expected": "4"},
+            }
+        ],
+        {"results": {"results": [{"id": "a", "vars": {"x": "2"}, "response": {"output": "4"}, "success": True}]}},
+        {
+            "eval": {"task": "sums"},
+            "samples": [
+                {"id": 1, "epoch": 1, "input": said, "target": ["4"], "scores": {"match": {"answer": "4"}}},
+                {"id": 2, "epoch": 2, "input": "3?", "target": "3", "output": {"completion": "3"}},
+            ],
+        },
     ]
 
 
@@ -212,6 +235,8 @@ QUERIES = (
     "severity_sum >= 3 and robustness < 0.5",
     "brightness = high and quality <= 0.1",
     "zoom 1..2 or all",
+    "brightness before zoom and order = 2",
+    "zoom after brightness before zoom",
 )
 
 

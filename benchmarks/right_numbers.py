@@ -9,7 +9,7 @@ and `adversary` (four of five of the most doubtful tenth fail, the most confiden
 errors to the exact error of one, and to the best of SRS, SSRS, SUPS and RHC-S with any auxiliary variable, all by
 their exact formulas. Pools by name: the published subjects (``FIELDCHECK_DATA``), and those of ``accurate_pools.py``;
 without names the four that nothing was chosen on. Takes half an hour on one quiet core; ``--quick`` a few minutes.
-``--out`` is written cell by cell, and what it has is not measured again. ``--figures`` draws those of docs/waves.md.
+``--out`` is written cell by cell, and what it has is not measured again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,11 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from accurate_pools import CORE, POOLS, TESTED, pool
-from fieldcheck import report, sources
+from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.designs import registry
 from fieldcheck.accuracy.estimators.model_assisted import Fit
-from fieldcheck.core.exhibit import Line, LineChart
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics.intervals.exact import hypergeometric
@@ -43,9 +41,7 @@ from networks import data_folder
 
 FloatArray = npt.NDArray[np.float64]
 CONDITIONS = ("plain", "hidden", "shuffled", "flipped")
-WORDS = {"plain": "as it is", "hidden": "surest 2 % fail", "shuffled": "useless signals"}
 BUDGETS = (50, 200, 800)
-ROOT = Path(__file__).resolve().parent.parent
 LARGEST = 5_000
 """Larger pools are cut to this many items, at random."""
 LEAKS = {("CN12_CIFAR10", "lsa")}
@@ -80,7 +76,6 @@ def main() -> None:
     parser.add_argument("--campaigns", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--figures", action="store_true")
     given = parser.parse_args()
     campaigns = given.campaigns or (60 if given.quick else 500)
     budgets = [int(one) for one in given.budgets.split(",") if one] or (BUDGETS[:2] if given.quick else BUDGETS)
@@ -105,35 +100,6 @@ def main() -> None:
     print(f"\n{time.perf_counter() - started:.0f} s")
     table = [dict(zip(COLUMNS, line.split("\t"), strict=True)) for line in done.values()]
     summarise(table)
-    for chart in charts(table) if given.figures else ():
-        report.write_text(ROOT / "docs" / "figures" / f"{chart.name}.svg", report.svg_file(chart))
-
-
-def charts(table: list[dict[str, str]]) -> Iterator[LineChart]:
-    """Error relative to a random sample, and the lowest coverage, over the pools that were measured."""
-
-    def cells(objective: str, condition: str, budget: int) -> list[dict[str, str]]:
-        wanted = (objective, condition, str(budget))
-        return [row for row in table if (row["objective"], row["condition"], row["budget"]) == wanted]
-
-    def error(objective: str, condition: str, key: str = "rmse") -> tuple[float, ...]:
-        own = [cells(objective, condition, n) for n in BUDGETS]
-        ratio = [[float(row["rmse"]) / (1 if key == "rmse" else float(row[key])) for row in part] for part in own]
-        return tuple(float(np.exp(np.log(part).mean())) for part in ratio)
-
-    def least(objective: str, condition: str, key: str) -> tuple[float, ...]:
-        return tuple(min(float(row[key]) for row in cells(objective, condition, n)) for n in BUDGETS)
-
-    errors = {f"{one}, {words}": error(one, name) for one in OBJECTIVES for name, words in WORDS.items()}
-    errors["best published, in hindsight"] = error("estimate", "plain", "rmse_best")
-    held = {f"protected, {words}": least("protected", name, "protected") for name, words in WORDS.items()}
-    held |= {f"narrower, estimate, {words}": least("estimate", name, "trusting") for name, words in WORDS.items()}
-    for name, title, label, lines, at, told in (
-        ("waves_error", "Error relative to simple random sampling", "RMSE / RMSE of srs", errors, 1.0, "srs"),
-        ("waves_coverage", "Coverage in the worst of four pools", "coverage", held, 0.95, "promised"),
-    ):
-        drawn = tuple(Line(one, x=BUDGETS, y=values) for one, values in lines.items())
-        yield LineChart(name, title, "labels", label, drawn, x_log=True, reference=at, reference_label=told)
 
 
 def measured(cell: Cell) -> tuple[str | int | float, ...]:

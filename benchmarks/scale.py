@@ -4,7 +4,7 @@
 
 Each step runs in a process of its own, so that its peak memory is its own; the floor of every process (interpreter and
 packages) is measured too and taken off for the bytes an item. The pool has whole numbers as ids, ten classes,
-confidence and dsa.
+confidence and dsa; ``predict`` and ``bare_loop`` run a model of one layer over rows of eight numbers.
 """
 
 from __future__ import annotations
@@ -40,6 +40,69 @@ def write(folder: Path, size: int) -> None:
         "dsa": (doubt + rng.random(size)).astype(np.float32),
     }
     parquet.write_table(pa.table(columns), folder / "pool.parquet")
+
+
+BATCH = 1_024
+
+
+def write_inputs(folder: Path, size: int) -> None:
+    """Rows of eight numbers with text as ids, a million at a time, and a model of one layer, which costs nothing."""
+    import onnx
+    import pyarrow as pa
+    from onnx import TensorProto, helper, numpy_helper
+    from pyarrow import parquet
+
+    rng, names = np.random.default_rng(0), [f"f{at}" for at in range(8)]
+    schema = pa.schema([("id", pa.string()), *((name, pa.float32()) for name in names)])
+    with parquet.ParquetWriter(folder / "inputs.parquet", schema) as writer:
+        for start in range(0, size, 1_000_000):
+            count = min(1_000_000, size - start)
+            ids = pa.array([f"item-{at:09d}" for at in range(start, start + count)])
+            columns = {name: rng.random(count, dtype=np.float32) for name in names}
+            writer.write_table(pa.table({"id": ids, **columns}, schema=schema), row_group_size=131_072)
+    weights = numpy_helper.from_array(rng.normal(size=(8, 10)).astype(np.float32), "w")
+    ends = [("x", ["n", 8]), ("y", ["n", 10])]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ends]
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "g", infos[:1], infos[1:], [weights])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), folder / "model.onnx"
+    )
+
+
+@step
+def bare_loop(folder: Path) -> None:
+    """What a person would write: batches through the model, softmax, predictions, confidence; written at the end."""
+    import onnxruntime
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
+    ids, shares = [], []
+    with parquet.ParquetFile(folder / "inputs.parquet") as source:
+        for batch in source.iter_batches(BATCH):
+            rows = np.column_stack([batch.column(at).to_numpy() for at in range(1, 9)])
+            scores = session.run(None, {"x": rows})[0]
+            scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+            shares.append(scores / scores.sum(axis=1, keepdims=True))
+            ids.append(batch.column(0))
+    every = np.concatenate(shares)
+    columns = {f"p{at}": every[:, at] for at in range(10)}
+    found = {"id": pa.chunked_array(ids), "prediction": every.argmax(axis=1), "confidence": every.max(axis=1)}
+    parquet.write_table(pa.table({**found, **columns}), folder / "bare.parquet", use_dictionary=["prediction"])
+
+
+@step
+def predict(folder: Path) -> None:
+    from functools import partial
+
+    from fieldcheck import models, sources
+    from fieldcheck.accuracy.predict import Prediction, predict_shards
+
+    inputs = partial(sources.open_inputs, str(folder / "inputs.parquet"))
+    asked = Prediction(str(folder / "model.onnx"), inputs, batch=BATCH, opening=models.Opening(threads=1))
+    predict_shards(asked, folder / "said")
 
 
 @step
@@ -120,6 +183,9 @@ def plan(folder: Path) -> None:
 def measured(name: str, folder: Path, said: multiprocessing.SimpleQueue[tuple[float, float]]) -> None:
     """Packages are imported before the clock starts."""
     nothing(folder)
+    if name in ("bare_loop", "predict"):
+        import onnxruntime  # noqa: F401
+        import scipy.special  # noqa: F401
     began = time.process_time()
     STEPS[name](folder)
     said.put((time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
@@ -131,9 +197,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             context = multiprocessing.get_context("spawn")
-            writer = context.Process(target=write, args=(folder, size))
-            writer.start()
-            writer.join()
+            for target in (write, *([write_inputs] if {"predict", "bare_loop"} & set(names) else [])):
+                writer = context.Process(target=target, args=(folder, size))
+                writer.start()
+                writer.join()
             print(f"{size:,} items\n{'step':12} {'cpu s':>8} {'x read':>7} {'peak MB':>8} {'bytes/item':>10}")
             floor: dict[str, tuple[float, float]] = {}
             for name in dict.fromkeys(("nothing", "read", *names)):

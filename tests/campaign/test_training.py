@@ -131,7 +131,7 @@ def test_three_rounds(tmp_path: Path) -> None:
             assert change is not None
             assert change.difference > 0
             assert change.mended
-            assert any("on all 600 items" in note for note in found.warnings)
+            assert any("on all 600 items" in note for note in found.notes)
             more = {one.id for one in TrainingSet.of(campaign)}
             assert not more & kept
         with Campaign.open(tmp_path / f"c{number}.db") as again:

@@ -19,7 +19,7 @@ from .sheets import CODE, Done, Run, fill, read, rewrite, truth_of
 VERBS = ("demo", "designs", "simulate", "sample", "estimate", "bench", "recommend")
 ESTIMATE_KEYS = {
     *("metric", "value", "interval", "standard_error", "labels", "failures", "population", "task", "design"),
-    *("auxiliary", "paper", "budget", "seed", "truth", "warnings", "versions", "sentence"),
+    *("auxiliary", "paper", "budget", "seed", "truth", "warnings", "notes", "versions", "sentence"),
 }
 ROW_KEYS = {
     *("subject", "task", "design", "auxiliary", "budget", "repetitions", "truth", "mean", "bias", "bias_se"),

@@ -23,8 +23,8 @@ from onnx import AttributeProto, TensorProto, helper
 from sklearn.linear_model import LinearRegression
 
 from fieldcheck.core.errors import ModelError
+from fieldcheck.models import detector, open_model, registry
 from fieldcheck.models import keras as keras_adapter
-from fieldcheck.models import open_model, registry
 from fieldcheck.models.shared.loading import PICKLES
 from fieldcheck.models.torch import modules
 
@@ -493,6 +493,16 @@ def test_trusted_pickles_are_opened_by_what_is_in_them(tmp_path: Path) -> None:
     assert open_model(tmp_path / "net.pt", trust=True, batch=items()).name == "torch"
 
 
+def test_a_decoder_of_ones_own_is_imported_with_trust_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = module_of(tmp_path, tmp_path / "mark")
+    with pytest.raises(ModelError, match="trust"):
+        detector._decode(own, trust=False)
+    assert not (tmp_path / "mark").exists()
+    detector._decode(own, trust=True)
+    assert (tmp_path / "mark").exists()
+
+
 ROWS = {
     "`.onnx`": (
         "weights_outside_the_folder_of_an_onnx_file_are_refused",
@@ -514,7 +524,9 @@ ROWS = {
     "torch pickles": ("torch pickle", "torch module", "state dict", "old torch pickle"),
     "`.pkl`": ("pickle", "pickle, other name", "joblib"),
     "Keras `.h5`": ("HDF5, Lambda",),
-    "`package.module:name`": ("imported function", "imported factory"),
+    "`package.module:name`": (
+        *("imported function", "imported factory", "a_decoder_of_ones_own_is_imported_with_trust_only"),
+    ),
 }
 """By the beginning of a row of the table in docs/decisions/trust.md, its attacks: names in ``ATTACKS``, or tests."""
 

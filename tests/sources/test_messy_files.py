@@ -685,9 +685,9 @@ class TestLogsOfEvals:
                 "id": at,
                 "epoch": 1,
                 "input": f"what is {at}?",
-                "target": one if at % 3 else "no",
+                "target": f"{one}!",
                 "output": {"model": "m", "completion": f"I say {one}"},
-                "scores": {"match": {"value": "C", "answer": one}},
+                "scores": {"match": {"value": "C" if at % 3 else "I", "answer": one}},
             }
             for at, one in enumerate(animals())
         ]
@@ -695,6 +695,39 @@ class TestLogsOfEvals:
         pool = read(tmp_path / "i.json")
         assert pool.failed.tolist() == [at % 3 == 0 for at in range(N)]
         assert list(pool.columns) == ["input"]
+
+    def test_harness(self, tmp_path: Path) -> None:
+        lines = [
+            {"doc_id": at, "doc": {"question": f"what is {at}?", "answer": "cat"}, "target": "cat", "resps": [[one]]}
+            | {"filtered_resps": [one], "exact_match": float(at % 3 > 0)}
+            for at, one in enumerate(animals())
+        ]
+        pool = read(text(tmp_path / "samples.jsonl", [json.dumps(line) for line in lines]))
+        assert pool.failed.tolist() == [at % 3 == 0 for at in range(N)]
+        assert list(pool.columns) == ["document"]
+
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            {"eval": {}, "samples": []},
+            {"eval": {}, "samples": [{}, {}]},
+            {"eval": {}, "samples": [{"id": 1, "scores": {"m": 3}, "output": [[[[[[["deep"]]]]]]]}] * 2},
+            {"results": {"results": [{"response": None}] * 2}},
+            {"results": [{"response": {"output": {"content": {"content": {}}}}, "vars": []}] * 2},
+            [{"sample_id": [1], "type": "match", "data": {}}] * 2,
+            [{"sample_id": 1, "type": "match", "data": 3}] * 2,
+            [{"doc_id": {}, "filtered_resps": None, "exact_match": []}] * 2,
+        ],
+    )
+    def test_odd_ones_are_refused(self, tmp_path: Path, odd: object) -> None:
+        (tmp_path / "odd.json").write_text(json.dumps(odd))
+        assert question(tmp_path / "odd.json").problem
+
+
+def test_the_answer_is_asked_for_not_the_truth(tmp_path: Path) -> None:
+    body = [f"q{at},a{at % 20},t{at % 20},0.{at + 10}" for at in range(N)]
+    path = text(tmp_path / "r.csv", ["question,answer,ground_truth,faithfulness", *body])
+    assert question(path).hint == "--column prediction=answer"
 
 
 def test_a_class_and_its_score_in_one_cell(tmp_path: Path) -> None:

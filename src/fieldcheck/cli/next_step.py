@@ -6,7 +6,7 @@ import shlex
 
 from fieldcheck.accuracy.assessment import stopping
 from fieldcheck.campaign.campaign import Campaign
-from fieldcheck.campaign.exchange.sheet import is_sheet
+from fieldcheck.campaign.exchange import sheet
 from fieldcheck.campaign.view import FIRST_NUMBER
 from fieldcheck.core import requirement, words
 from fieldcheck.core.estimate import Estimate
@@ -45,7 +45,7 @@ def _to_label(campaign: Campaign) -> str:
 
 
 def _label_command(campaign: Campaign, storage: str) -> str:
-    if not is_sheet(storage):
+    if not sheet.is_sheet(storage):
         return f"fieldcheck label {shlex.quote(storage)}"
     if next(iter(campaign.state.items.open()), None) is not None:
         return f"fill in the column 'label', then fieldcheck estimate {shlex.quote(storage)}"

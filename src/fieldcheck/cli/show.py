@@ -95,6 +95,8 @@ def show_estimate(estimate: Estimate, *, verbose: bool = False, next_step: str =
         console.print(escape(f"truth {found.scale.shown(found.truth or 0.0)} ({inside} the interval)"))
     for text in estimate.warnings:
         console.print(f"[yellow]warning:[/yellow] {escape(fitted(console, text, indent=9))}")
+    for text in estimate.notes:
+        console.print(f"[dim]note:[/dim] {escape(fitted(console, text, indent=6))}")
     if next_step:
         console.print(f"[bold]Next:[/bold] {escape(next_step)}")
     if verbose:

@@ -45,8 +45,8 @@ class Estimate:
         Distinct items labelled, and how many of them failed.
     truth
         The metric on the whole pool, where every label is known.
-    warnings
-        What would make the number wrong.
+    warnings, notes
+        What would make the number wrong; what else there is to know about it.
     """
 
     metric: str
@@ -69,6 +69,7 @@ class Estimate:
     beside: Interval | None = None
     audit: float | None = None
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def as_metric(self, metric: str) -> Estimate:
@@ -219,7 +220,8 @@ class Estimate:
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self.facts())
         lines = [self.sentence(), *(f"  {name:<{width}}  {words}" for name, words in self.facts())]
-        return "\n".join([*lines, *(f"  warning: {text}" for text in self.warnings)])
+        lines += [f"  warning: {text}" for text in self.warnings]
+        return "\n".join([*lines, *(f"  note: {text}" for text in self.notes)])
 
     def _repr_html_(self) -> str:
         left = "style='text-align:left'"
@@ -228,6 +230,7 @@ class Estimate:
             for name, words in self.facts()
         )
         notes = "".join(f"<p><b>Warning:</b> {html.escape(text)}</p>" for text in self.warnings)
+        notes += "".join(f"<p>{html.escape(text)}</p>" for text in self.notes)
         return f"<p><b>{html.escape(self.sentence())}</b></p>{notes}<table>{rows}</table>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -251,6 +254,7 @@ class Estimate:
             "seed": self.seed,
             "truth": self.truth,
             "warnings": list(self.warnings),
+            "notes": list(self.notes),
             "versions": dict(self.versions),
             "sentence": self.sentence(),
         }

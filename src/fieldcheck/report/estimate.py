@@ -63,7 +63,7 @@ def warnings_of(estimate: Estimate) -> tuple[str, ...]:
     """The estimate's own, and first of all why its interval cannot be trusted, if so."""
     interval = estimate.interval
     reasons = () if interval.trusted or not interval.note else (f"the interval is not trusted: {interval.note}",)
-    return (*reasons, *estimate.warnings)
+    return (*reasons, *estimate.warnings, *estimate.notes)
 
 
 def _bounds(estimate: Estimate) -> str:

@@ -82,6 +82,12 @@ def names_prediction(name: str) -> bool:
     return bool(words & PREDICTED or (words & MACHINE and words & ANSWER) or words == {"y", "hat"})
 
 
+def names_answer(name: str) -> bool:
+    """Whether a name says that something was answered, and not that the answer is right: ``label`` may be either."""
+    words = words_of(name)
+    return bool(words & ANSWER) and not words & (TRUE | IDS | SURE_OF_ITSELF | LIKELIHOOD | SCORE)
+
+
 def is_runner_up(name: str) -> bool:
     """Whether a name speaks of the second best answer, or of a later one: ``top2_prob``."""
     words = words_of(name)

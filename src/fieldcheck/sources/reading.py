@@ -203,6 +203,8 @@ class Reading:
         target = self.chosen.get("target") or self.labels
         free = list(dict.fromkeys(one for one in (target, *self.others) if one))
         few = [one for one in free if one == target or self._are_few(one)]
+        answers = [one for one in free if one != target and guessing.names_answer(one)]
+        few = answers if len(answers) == 1 and not (target and guessing.names_answer(target)) else few
         listed = ", ".join(map(shlex.quote, few or free)) or "(there is no other column)"
         raise self.origin.error(
             "no column of predictions" + (f"; is it '{few[0]}'?" if len(few) == 1 else ""),

@@ -17,7 +17,7 @@ from fieldcheck.core.pool.engine import Engine, Keeping
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray, Task
-from fieldcheck.numerics.exact import ExactSum, merged
+from fieldcheck.numerics import exact
 from fieldcheck.sources.pools.arrow import from_arrow
 from fieldcheck.sources.pools.manifest import Manifest, ShardFile, read_manifest
 from fieldcheck.sources.pools.shards import shard_columns
@@ -119,7 +119,7 @@ class _Facts:
     classes: frozenset[str]
     known: tuple[str, ...]
     numeric: bool
-    sums: tuple[ExactSum, ExactSum]
+    sums: tuple[exact.ExactSum, exact.ExactSum]
     ends: Mapping[int, tuple[Any, Any] | None]
     holds: frozenset[str]
     others: tuple[str, ...]
@@ -150,7 +150,7 @@ def _facts(shard: Shard, _: None) -> _Facts:
         frozenset(pool.classes),
         pool.classes[:width],
         all(name.lstrip("-").isdecimal() for name in pool.classes),
-        (ExactSum.of(said), ExactSum.of(said * said)),
+        (exact.ExactSum.of(said), exact.ExactSum.of(said * said)),
         {shard.start: ends},
         frozenset(holds),
         tuple(pool.columns),
@@ -181,7 +181,7 @@ class ShardedPool(Pool):
         self, name: str, shards: Sequence[Shard], engine: Engine, load: Callable[[], Pool], origin: Origin
     ) -> None:
         engine = engine.kept() if isinstance(engine, Keeping) else engine
-        facts = merged(engine.map(_facts, list(shards), None))
+        facts = exact.merged(engine.map(_facts, list(shards), None))
         if len(facts.tasks) > 1:
             raise origin.error(
                 "some shards hold classes, others numbers", rule="one task", hint="--task regression, or write it again"
@@ -365,7 +365,7 @@ ShardedPool.columns = property(_others)  # type: ignore[assignment]
 
 def _by_part(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ...] | None]) -> R:
     step, given, needs = asked
-    return merged(shard.pool(needs).map(step, given))
+    return exact.merged(shard.pool(needs).map(step, given))
 
 
 def _by_shard(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ...]]) -> R:

@@ -199,7 +199,7 @@ def estimate_json(estimate: Estimate | Comparison) -> dict[str, Any]:
         "labels": estimate.labels,
         "population": estimate.population,
         "sentence": estimate.sentence(),
-        "said": [],
+        "said": list(estimate.notes),
         "warnings": list(estimate.warnings),
     }
 

@@ -12,10 +12,13 @@ from typing import Any, ClassVar
 import pytest
 
 from fieldcheck.campaign import stores
+from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.stores import SqliteStore, open_store
 from fieldcheck.campaign.stores.base import Bookmark, Event, Store
 from fieldcheck.core.errors import StaleError, StoreError
 from fieldcheck.testing import check_store
+
+from .people import pool
 
 
 def event(key: str, **changes: object) -> Event:
@@ -97,6 +100,25 @@ def test_of_keys_that_are_there_in_part_the_others_are_taken(store: Store) -> No
     assert both[0] == first[0]
     assert both[1].number == 2
     assert store.read() == both
+
+
+def test_what_is_decided_together_is_stored_at_one_go_or_not_at_all(place: str) -> None:
+    with Campaign.create(place, pool(), "srs", budget=20, seed=1) as campaign:
+        one, two, three = campaign.ask("Ann", n=3)
+        with campaign.log.together():
+            campaign.tell(one, "cat", by="Ann", key="1" * 16)
+            campaign.tell(two, "dog", by="Ann", key="2" * 16)
+        before = campaign.state
+        for again in ((three, "4"), (one, "1")):  # sent twice in one go, or before
+            with contextlib.suppress(StoreError):
+                with campaign.log.together():
+                    for item, digit in ((three, "4"), again):
+                        campaign.tell(item, "cat", by="Ann", key=digit * 16)
+                raise AssertionError("it was taken")
+            assert campaign.state is before
+        assert campaign.tell(three, "cat", by="Ann", key="4" * 16).item == three
+        said = [event for event in campaign.log.events() if event.kind == "labelled"]
+        assert [event.item for event in said] == [one, two, three]
 
 
 def test_another_process_reads_and_goes_on(store: Store, place: str) -> None:

@@ -30,7 +30,7 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.registry import Registry
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
-from fieldcheck.numerics.exact import Range, merged
+from fieldcheck.numerics import exact
 
 C = TypeVar("C")
 
@@ -190,11 +190,11 @@ def _part_frame(pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], 
     return Frame(len(pool), pool.task, own, None, pool.predictions, known, start=pool.start, _kept=kept)
 
 
-def _look_at(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[Range, int, int], ...]:
+def _look_at(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[exact.Range, int, int], ...]:
     """A step: of each variable the range, how many values there are, and how many cannot be used."""
     found = ((name, _raw(pool, name)) for name in names)
     return tuple(
-        (Range(), 0, 0) if own is None else (Range.of(own), len(own), int(np.count_nonzero(_unusable(own))))
+        (exact.Range(), 0, 0) if own is None else (exact.Range.of(own), len(own), int(np.count_nonzero(_unusable(own))))
         for _, own in found
     )
 
@@ -205,9 +205,11 @@ def _check_usable(pool: Pool, names: tuple[str, ...]) -> None:
             values(pool.in_memory(), name)  # says what is wrong
 
 
-def scan_pool(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[Range, int, int], ...]:
+def scan_pool(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[exact.Range, int, int], ...]:
     """Of each variable: range, how many values there are, how many cannot be used."""
-    return pool.memo(("looked at", names), lambda: merged(pool.map(_look_at, names, needs=names))) if names else ()
+    return (
+        pool.memo(("looked at", names), lambda: exact.merged(pool.map(_look_at, names, needs=names))) if names else ()
+    )
 
 
 def traits() -> dict[str, Trait]:
@@ -243,7 +245,7 @@ def digest(pool: Pool, auxiliary: Sequence[str]) -> str:
     if Combined.name in names or Combined.published in names:
         return pool.digest({name: _source(pool, name) for name in names})
     needs = (*names, "id", "prediction")
-    made = pool.memo(("fingerprint", names), lambda: merged(pool.whole_parts(_fingerprint, names, needs=needs)))
+    made = pool.memo(("fingerprint", names), lambda: exact.merged(pool.whole_parts(_fingerprint, names, needs=needs)))
     return made.short(names)
 
 

@@ -14,8 +14,8 @@ from fieldcheck.accuracy.assessment import sampling, stopping
 from fieldcheck.accuracy.assessment.labelled import PartlyLabelled
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison import reuse
+from fieldcheck.accuracy.designs import base
 from fieldcheck.accuracy.designs import base as designs
-from fieldcheck.accuracy.designs.base import Design, KnownChances
 from fieldcheck.campaign.questions.base import LabelEvidence, PastLabels
 from fieldcheck.campaign.settings import Settings
 from fieldcheck.core import draws
@@ -49,7 +49,7 @@ class AccuracyQuestion:
     activations: npt.NDArray[Any] | None = None
 
     @cached_property
-    def design(self) -> Design:
+    def design(self) -> base.Design:
         """The technique."""
         return self.settings.build()
 
@@ -106,7 +106,7 @@ class AccuracyQuestion:
         """What it waits for, beside a budget."""
         return None if self.settings.half_width is None else stopping.HalfWidth(self.settings.half_width)
 
-    def _next_wave(self, rule: stopping.HalfWidth, evidence: LabelEvidence | None) -> tuple[Design, int]:
+    def _next_wave(self, rule: stopping.HalfWidth, evidence: LabelEvidence | None) -> tuple[base.Design, int]:
         """The technique and the labels up to the end of its next wave, which may be the last: then it is small."""
         if evidence is None:
             return self.design, min(schedule.OPEN_FIRST, self.settings.most)
@@ -121,7 +121,7 @@ class AccuracyQuestion:
 
     def _chances(self, draws: int) -> FloatArray | None:
         """Of every item to be among so many draws, where they do not follow from the draws but the design knows."""
-        return self.design.chances(self._frame, draws) if isinstance(self.design, KnownChances) else None
+        return self.design.chances(self._frame, draws) if isinstance(self.design, base.KnownChances) else None
 
     def past_labels(self, evidence: LabelEvidence) -> PastLabels:
         """What may be re-used for another version."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.comparison.difference import Comparison
-from fieldcheck.accuracy.comparison.reuse import History
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.settings import Settings
 from fieldcheck.core.estimate import Estimate
@@ -51,7 +51,7 @@ class PastLabels:
     """
 
     pool: Pool
-    history: History
+    history: reuse.History
     labels: Mapping[str, Label]
     notes: tuple[str, ...]
 

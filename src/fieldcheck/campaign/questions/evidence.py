@@ -8,7 +8,7 @@ import numpy as np
 
 from fieldcheck.campaign.questions.base import LabelEvidence
 from fieldcheck.campaign.state import Draw, State
-from fieldcheck.core.draws import draws_from, joined
+from fieldcheck.core import draws
 from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.sample import Sample
 
@@ -25,17 +25,17 @@ def labels_of(state: State) -> dict[str, Label]:
     }
 
 
-def _sample(draws: tuple[Draw, ...], population: int) -> Sample:
+def _sample(parts: tuple[Draw, ...], population: int) -> Sample:
     """The sample so far, to the last bit as it was drawn."""
-    last = draws[-1]
+    last = parts[-1]
     return Sample(
         population=population,
-        items=np.concatenate([np.array(draw.items, dtype=np.int64) for draw in draws]),
+        items=np.concatenate([np.array(draw.items, dtype=np.int64) for draw in parts]),
         estimator=last.estimator,
-        draws=joined([draws_from(draw.draws) for draw in draws]),
+        draws=draws.joined([draws.draws_from(draw.draws) for draw in parts]),
         complete=True,  # whether more is to come is said by the progress of the campaign, not by each of its estimates
         warnings=last.warnings,
-        train=None if last.train is None else np.concatenate([np.array(draw.train, dtype=bool) for draw in draws]),
+        train=None if last.train is None else np.concatenate([np.array(draw.train, dtype=bool) for draw in parts]),
     )
 
 

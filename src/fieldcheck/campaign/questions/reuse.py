@@ -128,11 +128,11 @@ class ReuseQuestion:
         """The new version's accuracy, from the old labels and those of the top-up before its first gap."""
         top, losses = self._top_up(evidence)
         fit = reuse.pooled(reuse.frame_of(self.pool), self.carried, top, losses, measure=self.pool.measure())
-        notes = (*self.notes, *_left(losses, len(evidence.ids)))
+        left = _left(losses, len(evidence.ids))
         found = reuse.explained(
-            fit, self.pool, seed=self.seed, level=level, reused=len(self.carried.items), warnings=notes
+            fit, self.pool, seed=self.seed, level=level, reused=len(self.carried.items), warnings=left
         )
-        return replace(found, warnings=(*found.warnings, *self._on_all(found)))
+        return replace(found, notes=(*self.notes, *self._on_all(found)))
 
     def _on_all(self, found: Estimate) -> tuple[str, ...]:
         """The whole pool beside it: what it was trained on has labels too."""

@@ -81,7 +81,9 @@ def _as_table(found: Any, origin: Origin, *, form: str) -> RawTable:
 def _of_object(found: Mapping[str, Any], origin: Origin, *, form: str) -> RawTable:
     names, rows = found.get("columns"), found.get("data")
     if isinstance(names, list) and isinstance(rows, list) and rows:
-        records = [dict(zip(map(str, names), row, strict=True)) for row in rows if isinstance(row, list)]
+        if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            raise origin.error("a row of this JSON table has not as many values as there are columns", rule=SHAPES)
+        records = [dict(zip(map(str, names), row, strict=True)) for row in rows]
         index = found.get("index")
         if isinstance(index, list) and len(index) == len(records) and "" not in names:
             records = [{"": one, **record} for one, record in zip(index, records, strict=True)]
