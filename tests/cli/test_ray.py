@@ -69,8 +69,21 @@ def test_shards_are_done_on_both_nodes_though_a_worker_dies(tmp_path: Path) -> N
     assert len({worker for _, worker, _ in found}) == 3
 
 
+def refuse(shard: int, _: object) -> int:
+    if shard == 1:
+        raise FieldcheckError("this shard is bad", rule="shards are good", hint="another one")
+    return shard
+
+
 @pytest.mark.usefixtures("joined")
-def test_predict_and_shard_are_the_same_as_here(run: Run, network: Path, tmp_path: Path) -> None:
+def test_what_a_step_raises_is_raised_as_it_is() -> None:
+    with pytest.raises(FieldcheckError) as raised:
+        list(engines.engine_of("ray:workers=1").map(refuse, [0, 1, 2], None))
+    assert (raised.value.problem, raised.value.hint) == ("this shard is bad", "another one")
+
+
+@pytest.mark.usefixtures("joined")
+def test_predict_is_the_same_as_here(run: Run, network: Path, tmp_path: Path) -> None:
     images = np.load(network / "digits.npz")["images"]
     np.save(tmp_path / "field.npy", images)
     np.save(tmp_path / "train.npy", images[:200])
@@ -81,9 +94,6 @@ def test_predict_and_shard_are_the_same_as_here(run: Run, network: Path, tmp_pat
     here, there = (sources.load(tmp_path / name) for name in ("local", "ray"))
     assert here.digest() == there.digest()
     assert np.array_equal(here.columns["knn"], there.columns["knn"])
-    for engine in ("local", "ray"):
-        assert run("shard", "local", "--out", f"cut-{engine}", "--rows", 300, "--engine", engine).code == 0
-    assert (tmp_path / "cut-local/manifest.json").read_text() == (tmp_path / "cut-ray/manifest.json").read_text()
 
 
 @pytest.mark.usefixtures("joined")
