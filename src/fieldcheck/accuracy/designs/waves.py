@@ -35,7 +35,7 @@ class Waves:
     model's prediction for the whole pool until it agrees with the labels: a wrong risk model costs precision, not
     honesty. Of its two intervals one is protected against confident items that fail, the other one is narrower. With
     50 and 200 labels on four pools its error is .75 of that of simple random sampling on average (up to .92), and with
-    useless auxiliary variables 1.02 (up to 1.07); with ``objective=estimate`` .58 (up to .94) and 1.12 (up to 1.18).
+    useless auxiliary variables 1.00 (up to 1.07); with ``objective=estimate`` .58 (up to .94) and 1.09 (up to 1.18).
 
     auxiliary
         Variables for the risk model, joined by ``+``; ``auto``: all that are known to help and that the pool has.
