@@ -143,7 +143,7 @@ def test_an_item_is_held_until_its_lease_runs_out() -> None:
         begun(label("never drawn", "cat")),
         [*begun(), replace(label("c", "cat"), number=9)],
         begun(Event("created", "again", data=PLAIN.as_record())),
-        [replace(begun()[0], data={**PLAIN.as_record(), "format": FORMAT + 1})],
+        *([replace(begun()[0], data={**PLAIN.as_record(), "format": other})] for other in (FORMAT - 1, FORMAT + 1)),
     ],
 )
 def test_events_that_are_no_campaign(events: Sequence[Event]) -> None:

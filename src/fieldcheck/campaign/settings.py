@@ -16,8 +16,8 @@ from fieldcheck.files import schema
 INTERNAL = "fieldcheck:"
 """What the keys of events begin with that nobody sends."""
 
-FORMAT = 1
-"""Of the record; a newer one is refused."""
+FORMAT = 2
+"""Of the records of a campaign; what another version wrote is refused."""
 
 RECORD: schema.Schema = {
     **dict.fromkeys(("title", "design", "auxiliary", "objective", "task", "loss"), str),
@@ -184,11 +184,13 @@ class Settings:
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
         """The inverse of ``as_record``."""
         schema.checked(record, RECORD, "the first event of the campaign", CampaignError, hint="restore the last backup")
-        if record.get("format", 0) > FORMAT:
+        if record["format"] != FORMAT:
+            newer = record["format"] > FORMAT
+            version = "a newer fieldcheck" if newer else "an older fieldcheck"
             raise CampaignError(
-                f"this campaign was started by a newer fieldcheck (format {record['format']})",
+                f"this campaign was started by {version} (format {record['format']})",
                 rule=f"this version reads format {FORMAT}",
-                hint="pip install --upgrade fieldcheck",
+                hint="pip install --upgrade fieldcheck" if newer else "export its labels with the older one",
             )
         known = {name.name for name in fields(cls)}
         given = {name: value for name, value in record.items() if name in known}
