@@ -205,12 +205,13 @@ class Reading:
         few = [one for one in free if one == target or self._are_few(one)]
         answers = [one for one in free if one != target and guessing.names_answer(one)]
         few = answers if len(answers) == 1 and not (target and guessing.names_answer(target)) else few
-        listed = ", ".join(map(shlex.quote, few or free)) or "(there is no other column)"
+        offered = few or free
+        listed = ", ".join(map(shlex.quote, offered)) or "(there is no other column)"
         raise self.origin.error(
             "no column of predictions" + (f"; is it '{few[0]}'?" if len(few) == 1 else ""),
             rule="a pool has predictions, or outcomes; recognised: " + ", ".join(RECOGNISED["prediction"]),
-            hint=f"--column {shlex.quote(f'prediction={few[0]}')}"
-            if len(few) == 1
+            hint=f"--column {shlex.quote(f'prediction={offered[0]}')}"
+            if len(offered) == 1
             else f"--column prediction=NAME with one of: {listed}",
         )
 
