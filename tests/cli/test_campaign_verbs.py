@@ -464,7 +464,7 @@ def test_instructions_and_descriptions_of_classes(run: Run, tea: Path) -> None:
     refused = start(run, tea, *given)
     assert refused.code == 2
     assert "a description of 'coffee'" in refused.err
-    assert "--new-class 'coffee'" in refused.err
+    assert "--new-class coffee" in refused.err
     assert start(run, tea, *given, "--new-class", "coffee").code == 0
     with Campaign.open("c.db") as campaign:
         assert campaign.settings.instructions.endswith("Sniff first.")
