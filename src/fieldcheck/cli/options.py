@@ -192,7 +192,7 @@ def check_loss(loss: str) -> Loss:
 EngineName = Annotated[
     str,
     typer.Option(
-        "--engine", help="Where the work is done: local, processes, processes:workers=4, ray, ray://HOST:PORT."
+        "--engine", help="Where the work is done: local, processes, processes:workers=4, ray, ray:address=HOST:PORT."
     ),
 ]
 
