@@ -38,7 +38,8 @@ from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.regression.risk import FeatureRecipe, Population, model_of
+from fieldcheck.numerics.regression.population import Population
+from fieldcheck.numerics.regression.risk import FeatureRecipe, model_of
 from fieldcheck.tomography import perturbations
 
 LABELS = 200

@@ -12,8 +12,8 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.rng import stream
 from fieldcheck.numerics import special
-from fieldcheck.numerics.regression import risk
-from fieldcheck.numerics.regression.risk import HIDDEN, Arrays, RiskModel, SignalColumn, risk_model
+from fieldcheck.numerics.regression.population import Arrays
+from fieldcheck.numerics.regression.risk import HIDDEN, RiskModel, SignalColumn, risk_model
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 from fieldcheck.numerics.scores import normal_scores
 
@@ -22,17 +22,20 @@ SIZE = 400
 TRAITS = derived.traits()
 
 
-def failure_model(suspicion, others, groups, size: int, traits=risk.NOTHING) -> RiskModel:
+NOTHING: dict[str, object] = {}
+
+
+def failure_model(suspicion, others, groups, size: int, traits=NOTHING) -> RiskModel:
     return frame_model(
         others if suspicion is None else {"confidence": suspicion, **others}, groups, size, traits=traits
     )
 
 
-def loss_model(others, predictions, size: int, traits=risk.NOTHING) -> RiskModel:
+def loss_model(others, predictions, size: int, traits=NOTHING) -> RiskModel:
     return frame_model(others, predictions, size, "regression", traits)
 
 
-def frame_model(signals, predictions, size: int, task: str = "classification", traits=risk.NOTHING) -> RiskModel:
+def frame_model(signals, predictions, size: int, task: str = "classification", traits=NOTHING) -> RiskModel:
     return risk_model(Arrays(size, signals, predictions, task, traits))
 
 

@@ -10,7 +10,7 @@ from scipy.special import expit, logit, logsumexp
 
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.regression.risk import Arrays
+from fieldcheck.numerics.regression.population import Arrays
 from fieldcheck.numerics.regression.signals import Judgement, judged, leak_evidence
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 from fieldcheck.testing import assert_covers

@@ -16,6 +16,7 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import BoolArray, FloatArray
 from fieldcheck.numerics import ranks
 from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression.population import Arrays
 
 RISKIEST = 200
 """Items that a labelling campaign could look at first."""
@@ -136,7 +137,7 @@ def _failed(pool: Pool) -> BoolArray:
 def _signal(
     pool: Pool, name: str, chis: Mapping[str, FloatArray], chi: FloatArray | None, losses: FloatArray
 ) -> Signal:
-    model = risk.risk_model(risk.Arrays(len(pool), chis, task=pool.task, traits=derived.traits()))
+    model = risk.risk_model(Arrays(len(pool), chis, task=pool.task, traits=derived.traits()))
     expected = model.expected(model.fit(np.arange(len(pool)), losses))
     by = expected if chi is None else chi
     return Signal(

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from fieldcheck.numerics.exact import ExactSum, GatheredRows, Range, scan, summed
 from fieldcheck.numerics.regression.believed import SettledWave, inside, missed
-from fieldcheck.numerics.regression.risk import Belief, Population, RiskModel, RiskRule
+from fieldcheck.numerics.regression.population import Population
+from fieldcheck.numerics.regression.risk import Belief, RiskModel, RiskRule
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics.exact import ExactSum, Range
-from fieldcheck.numerics.regression.risk import Belief, Population, RiskRule
+from fieldcheck.numerics.regression.population import Population
+from fieldcheck.numerics.regression.risk import Belief, RiskRule
 from fieldcheck.numerics.sampling.inclusion import ArrayStretch, Inclusion, ItemStretch, SizeSums, size_sums
 
 FloatArray = npt.NDArray[np.float64]

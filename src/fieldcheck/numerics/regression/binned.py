@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression.population import Population
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -143,7 +144,7 @@ class BinnedRisks:
         return found
 
 
-def binned_risks(population: risk.Population) -> BinnedRisks:
+def binned_risks(population: Population) -> BinnedRisks:
     """What ``risk.model_of`` gives, by bins."""
     others = {name: own for name, own in population.auxiliary.items() if name != "confidence"}
     groups = population.predictions

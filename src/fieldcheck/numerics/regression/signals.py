@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.exact import ExactSum, Range, scan, summed
-from fieldcheck.numerics.regression.risk import FeatureRecipe, Population, RiskModel, model_of
+from fieldcheck.numerics.regression.population import Population
+from fieldcheck.numerics.regression.risk import FeatureRecipe, RiskModel, model_of
 
 FloatArray = npt.NDArray[np.float64]
 
