@@ -24,7 +24,8 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
-from fieldcheck.numerics.regression.risk import RiskModel, model_of
+from fieldcheck.numerics.regression.priors import model_of
+from fieldcheck.numerics.regression.risk import RiskModel
 from fieldcheck.numerics.sampling.draws import uniforms
 from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 from fieldcheck.testing import assert_covers

@@ -18,7 +18,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import ItemFit, Labelled
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.intervals import protected
-from fieldcheck.numerics.regression import assisted, believed, risk
+from fieldcheck.numerics.regression import assisted, believed, priors, risk
 from fieldcheck.numerics.sampling.inclusion import Inclusion
 
 PROTECTED, TRUSTING = "protected", "if the risk model is right"
@@ -78,7 +78,7 @@ class Fit:
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
         frame, items, losses = _frame(labelled), labelled.sample.items, labelled.losses
-        model = risk.model_of(frame)
+        model = priors.model_of(frame)
         if isinstance(labelled.sample.draws, PooledDraws):
             chance = labelled.sample.draws.chance
             known = assisted.GivenChances(chance)
