@@ -41,7 +41,7 @@ from fieldcheck.tomography.quality.features import View
 from fieldcheck.tomography.quality.map import measure_quality
 from fieldcheck.tomography.runs import stopping
 from fieldcheck.tomography.runs.schedule import BASE
-from fieldcheck.tomography.setup.space_file import read_recipe
+from fieldcheck.tomography.setup.space_file import read_space_file
 from fieldcheck.tomography.setup.subject import of_truth
 from fieldcheck.tomography.setup.truth import RecordedTruth
 from fieldcheck.tomography.surrogates import registry as surrogates
@@ -109,7 +109,7 @@ def table_1(run: Run) -> str:
 
 
 def axes_of(name: str) -> Sequence[str]:
-    space = read_recipe(subjects.HERE / f"{name}.toml").space
+    space = read_space_file(subjects.HERE / f"{name}.toml").space
     assert space is not None
     return space.names
 

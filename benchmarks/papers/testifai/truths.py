@@ -17,8 +17,8 @@ from fieldcheck.core.space import Space
 from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.runs.folder import RunFolder
-from fieldcheck.tomography.setup.space_file import read_recipe
-from fieldcheck.tomography.setup.subject import Subject, of_recipe
+from fieldcheck.tomography.setup.space_file import read_space_file
+from fieldcheck.tomography.setup.subject import Subject, of_space_file
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 
@@ -66,10 +66,10 @@ def subject(run: Run, name: str, axes: int, inputs: int) -> Subject:
     """The model of a task with the first perturbations of its space file."""
     place = subjects.prepared(run.data, folder(run), name, short=run.short)
     sys.path.append(str(place.parent))  # the model of the pairs is code beside the space file
-    recipe = read_recipe(place)
-    assert recipe.space is not None
-    space = Space(recipe.space.axes[:axes])
-    return of_recipe(replace(recipe, space=space, data={**recipe.data, "limit": inputs}), trust=True)
+    found = read_space_file(place)
+    assert found.space is not None
+    space = Space(found.space.axes[:axes])
+    return of_space_file(replace(found, space=space, data={**found.data, "limit": inputs}), trust=True)
 
 
 @cache
