@@ -33,7 +33,7 @@ class Alike:
 
     def cells(self, tests: IntArray, inputs: IntArray) -> IntArray:
         """A number for what each row asks the model: rows with the same one ask the same."""
-        return self.first[tests, inputs] * self.first.shape[1] + inputs
+        return np.asarray(self.first[tests, inputs] * self.first.shape[1] + inputs)
 
     def known(self, outcomes: Outcomes) -> Outcomes:
         """Everything that outcomes say: of every test and input that are the same as one that was run."""
