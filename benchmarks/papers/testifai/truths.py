@@ -97,6 +97,7 @@ def record(found: Subject, path: Path) -> None:
     applies[done.outcomes.tests, done.outcomes.inputs] = True
     bits: dict[str, Any] = {} if applies.all() else {"applies": np.packbits(applies, axis=1)}
     bits |= {} if found.classes is None else {"labels": found.classes}
+    bits |= {} if (alike := found.alike()) is None else {"alike": alike.first.astype(np.int16)}
     assert found.clock is not None
     np.savez_compressed(
         path,
