@@ -141,10 +141,9 @@ PUBLISHED, DEFAULT = "pairs, forest", "default (spread, auto)"
 
 
 def budgets(run: Run, known: RecordedTruth) -> tuple[int, ...]:
-    """Rows of the default way: few, and so many that a quarter of the published way's inferences are made."""
-    small = int(SMALL * known.space.size)
-    share = 1.0 if known.applies is None else float(known.applies.mean())
-    return (small,) if run.short else (small, int(len(low(known)) / 4 / share))
+    """Rows of the default way: few, and a quarter of the published way's."""
+    small, rows = int(SMALL * known.space.size), len(low_orders(known.space, 2)) * known.inputs
+    return (small,) if run.short else (small, rows // 4)
 
 
 def _ways(run: Run, known: RecordedTruth) -> Iterator[tuple[float, ...]]:
