@@ -151,7 +151,7 @@ TESTED = {
     "even_digits": Recipe(even_digits, convolutional(1, 2, 28, 8), 4, smoothing=0.1),
     "limits": Recipe(limits, convolutional(3, 2, 32, 12), 4, mixup=0.3),
     "signs_mixup": Recipe(signs, convolutional(3, 43, 32, 24), 6, mixup=0.3),
-    "digits_few": Recipe(digits(2_500), dense, 25, smoothing=0.05),
+    "digits_scarce": Recipe(digits(2_500), dense, 25, smoothing=0.05),
     "digits_faint": Recipe(faint_digits, dense, 10),
 }
 """Those that nothing was chosen on."""
