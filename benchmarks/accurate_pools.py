@@ -67,10 +67,14 @@ def faint_digits() -> Arrays:
     return x, y, field, truth
 
 
-def one_digit() -> Arrays:
+def one_digit(digit: int) -> Callable[[], Arrays]:
     """Two classes: a digit, or any other."""
-    x, y, field, truth = digits(30_000)()
-    return x, (y == 6).long(), field, (truth == 6).long()
+
+    def load() -> Arrays:
+        x, y, field, truth = digits(30_000)()
+        return x, (y == digit).long(), field, (truth == digit).long()
+
+    return load
 
 
 def even_digits() -> Arrays:
@@ -140,7 +144,7 @@ POOLS = {
     "digits_sharp": Recipe(digits(20_000), convolutional(1, 10, 28, 8), 4),
     "digits_decay": Recipe(digits(5_000), dense, 12, decay=3e-2),
     "digits_shifted": Recipe(shifted_digits, convolutional(1, 10, 28, 8), 3, smoothing=0.05),
-    "one_digit": Recipe(one_digit, convolutional(1, 2, 28, 8), 4, smoothing=0.05),
+    "one_digit": Recipe(one_digit(6), convolutional(1, 2, 28, 8), 4, smoothing=0.05),
     "signs_smoothed": Recipe(signs, convolutional(3, 43, 32, 24), 7, smoothing=0.1),
 }
 """Those that weights and floor of ``waves`` were chosen on (``weights_study.py``)."""
@@ -153,6 +157,7 @@ TESTED = {
     "signs_mixup": Recipe(signs, convolutional(3, 43, 32, 24), 6, mixup=0.3),
     "digits_scarce": Recipe(digits(2_500), dense, 25, smoothing=0.05),
     "digits_faint": Recipe(faint_digits, dense, 10),
+    "nine_or_not": Recipe(one_digit(9), convolutional(1, 2, 28, 8), 3),
 }
 """Those that nothing was chosen on."""
 
