@@ -27,7 +27,8 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.numerics import betting
 from fieldcheck.numerics.betting import Claim, Kinds, Wealth, kinds, most_failures
 from fieldcheck.numerics.intervals.sequence import log_evidence
-from fieldcheck.numerics.regression.risk import RiskModel, model_of
+from fieldcheck.numerics.regression.priors import model_of
+from fieldcheck.numerics.regression.risk import RiskModel
 from fieldcheck.numerics.sampling.schedule import open_schedule
 
 FloatArray = npt.NDArray[np.float64]

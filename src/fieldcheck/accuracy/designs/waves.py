@@ -19,7 +19,7 @@ from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics import exact
 from fieldcheck.numerics.intervals import protected
-from fieldcheck.numerics.regression import assisted, believed, risk
+from fieldcheck.numerics.regression import assisted, believed, priors, risk
 from fieldcheck.numerics.sampling import floor as floors
 from fieldcheck.numerics.sampling import schedule
 from fieldcheck.numerics.sampling.inclusion import Objective
@@ -89,7 +89,7 @@ class Waves:
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
-        model = risk.model_of(frame)
+        model = priors.model_of(frame)
         planned = self._planned(budget)
         # What was drawn last is gone on from: at a million items, drawing all waves anew takes seconds for the tenth.
         last: dict[str, tuple[object, _SoFar]] = frame.memo("waves drawn last", dict)

@@ -18,7 +18,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import ItemFit, Labelled
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.intervals import protected
-from fieldcheck.numerics.regression import assisted, believed, risk
+from fieldcheck.numerics.regression import assisted, believed, priors, risk
 from fieldcheck.numerics.sampling.inclusion import Inclusion
 
 PROTECTED, TRUSTING = "protected", "if the risk model is right"
@@ -78,7 +78,7 @@ class Fit:
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
         frame, items, losses = _frame(labelled), labelled.sample.items, labelled.losses
-        model = risk.model_of(frame)
+        model = priors.model_of(frame)
         if isinstance(labelled.sample.draws, PooledDraws):
             chance = labelled.sample.draws.chance
             known = assisted.GivenChances(chance)
@@ -134,17 +134,21 @@ class Fit:
     @property
     def evidence(self) -> protected.MeanEvidence:
         """What the bounds are made of."""
+        return self._evidence(self.found, self.value, float(self.labelled.losses.sum()))
+
+    def _evidence(self, found: assisted.Assisted, value: float, failures: float) -> protected.MeanEvidence:
         return protected.MeanEvidence(
-            self.value,
-            self.seen,
-            self.foreseen,
-            least=self.found.least,
-            typical=self.found.rate,
-            unseen=self.found.unseen,
-            useless=self.found.useless,
-            failures=float(self.labelled.losses.sum()),
+            value,
+            found.seen,
+            found.foreseen,
+            least=found.least,
+            typical=found.rate,
+            unseen=found.unseen,
+            useless=found.useless,
+            failures=failures,
             labels=self.labels,
             population=self.population,
+            lighter=self._evidence(found.lighter, found.lighter.value, failures - 1) if found.lighter else None,
         )
 
     def spread(self) -> FloatArray:
