@@ -149,6 +149,7 @@ def _record(task: Task, path: Path) -> None:
         inputs=subject.inputs,
         labels=np.zeros(0) if subject.classes is None else subject.classes,
         classes=round(1 / subject.guess),
+        **({} if (alike := subject.alike()) is None else {"alike": alike.first.astype(np.int16)}),
     )
 
 

@@ -261,6 +261,12 @@ def test_two_classes_that_are_mostly_right_are_no_guesses(run: Run, tmp_path: Pa
         assert ("guessing would have 50" in done.err) == warned
 
 
+def test_parameters_without_a_default_are_named_alone(run: Run) -> None:
+    listed = run("tomography", "list", "measures").out
+    assert "\tcosts\n" in listed
+    assert "MISSING" not in listed
+
+
 def test_a_share_of_high_orders_is_added(network: Path, run: Run, tmp_path: Path) -> None:
     path = network / "share.toml"
     path.write_text(SPACE.replace('kind = "spread"', 'kind = "pairs"\nshare = 0.5'))

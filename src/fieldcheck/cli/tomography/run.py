@@ -38,7 +38,7 @@ FAR = 0.03
 
 
 LIKE_GUESSING = 9
-"""A share of right answers up to one ninth of the way from guessing to all is said: 20 % of ten classes, 56 % of two."""
+"""Up to one ninth of the way from guessing to all right is told: 20 % of ten classes, 56 % of two."""
 
 
 FEW, LOW = 8, 0.6
