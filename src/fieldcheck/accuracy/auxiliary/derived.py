@@ -25,7 +25,7 @@ from fieldcheck.accuracy.auxiliary.sae import Sae
 from fieldcheck.accuracy.auxiliary.symmetry import Symmetry
 from fieldcheck.accuracy.auxiliary.vae import Vae
 from fieldcheck.core.pool.fingerprint import Fingerprint
-from fieldcheck.core.pool.frame import FEW, Frame
+from fieldcheck.core.pool.frame import FEW, Frame, Kept, KeptHere
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.registry import Registry
@@ -153,7 +153,7 @@ class PoolFrame(Frame):
     pool: Pool = None  # type: ignore[assignment]
 
     def map(self, step: Callable[[Frame, C], R], given: C) -> Iterator[R]:
-        kept = self._kept if self.pool.held else None
+        kept = self._kept if self.pool.held else self.pool.scratch
         asked = (tuple(self.auxiliary), self.traits, step, given)
         return self.pool.map(_KeptStep(kept), asked, needs=(*self.auxiliary, "prediction"))
 
@@ -162,7 +162,7 @@ class PoolFrame(Frame):
         return _part_frame(some, tuple(self.auxiliary), self.traits, None)
 
     def part(self, items: IntArray) -> Frame:
-        return replace(self.take(items), _kept={})
+        return replace(self.take(items), _kept=KeptHere())
 
     def only(self, names: Sequence[str]) -> Frame:
         if list(names) == list(self.auxiliary):
@@ -176,9 +176,9 @@ class PoolFrame(Frame):
 
 @dataclass(frozen=True, eq=False)
 class _KeptStep:
-    """A step of a frame as one of the pool; columns are kept where the pool is in this memory."""
+    """A step of a frame as one of the pool."""
 
-    kept: dict[Any, Any] | None
+    kept: Kept | None
 
     def __call__(self, pool: Pool, asked: tuple[tuple[str, ...], Mapping[str, Trait], Callable[..., R], Any]) -> R:
         names, known, step, given = asked
@@ -186,8 +186,39 @@ class _KeptStep:
 
 
 def _part_frame(pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], kept: Any) -> Frame:
-    own = {name: found for name in names if (found := _raw(pool, name)) is not None}
-    return Frame(len(pool), pool.task, own, None, pool.predictions, known, start=pool.start, _kept=kept)
+    own = PartColumns(pool, names, kept)
+    return Frame(len(pool), pool.task, own, None, own.predictions, known, start=pool.start, _kept=kept)
+
+
+@dataclass(frozen=True, eq=False)
+class PartColumns(Mapping[str, FloatArray]):
+    """Auxiliary variables of a part, made when they are asked for; of one that lies in a file they are kept."""
+
+    pool: Pool
+    names: tuple[str, ...]
+    kept: Kept | None
+
+    def __getitem__(self, name: str) -> FloatArray:
+        if name not in self.names:
+            raise KeyError(name)
+        return self._kept(f"variable {name}", lambda: _raw(self.pool, name))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def predictions(self) -> npt.NDArray[Any] | None:
+        """What the model said."""
+        return self._kept("predictions", lambda: self.pool.predictions)
+
+    def _kept(self, slot: str, make: Callable[[], Any]) -> Any:
+        return make() if self.kept is None or self.pool.held else self.kept.get(slot, "", self.pool.start, make)
 
 
 def _look_at(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[exact.Range, int, int], ...]:

@@ -90,6 +90,12 @@ def _from_arrow(array: Any) -> Column:
 
 def _numpy(array: Any) -> Any:
     """Whole numbers with gaps become floats with nan: that is what Arrow does."""
+    if array.null_count == 0 and str(array.type) != "bool" and array.num_chunks:
+        # Not by to_numpy, which loads pandas where it is installed: more than reading a million items.
+        parts = [np.from_dlpack(chunk) for chunk in array.chunks]
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        found.flags.writeable = False
+        return found
     if array.num_chunks == 1:
         return array.chunk(0).to_numpy(zero_copy_only=False)
     return array.to_numpy()

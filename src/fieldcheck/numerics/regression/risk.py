@@ -10,12 +10,13 @@ its prior weight and by how likely it makes the labels.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -104,10 +105,17 @@ class FeatureRecipe(Protocol):
         """One per feature but the first one, which is 1: one value per item."""
         ...
 
+    @property
+    def key(self) -> str:
+        """Tells it from other recipes for the same population."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class AsGiven:
     """Features that are auxiliary variables as they stand."""
+
+    key: ClassVar[str] = "as given"
 
     def columns(self, part: Any) -> list[FloatArray]:
         return list(part.auxiliary.values())
@@ -116,6 +124,8 @@ class AsGiven:
 @dataclass(frozen=True)
 class Plain:
     """No features: all items are alike."""
+
+    key: ClassVar[str] = "plain"
 
     def columns(self, part: Any) -> list[FloatArray]:
         return []
@@ -134,6 +144,10 @@ class Made:
     doubt: tuple[float, float, float] | None
     ranked: tuple[tuple[Column, Scores, float], ...] = ()
 
+    @cached_property
+    def key(self) -> str:
+        return f"{self.doubt} {[(column, centre) for column, _, centre in self.ranked]}"
+
     def columns(self, part: Any) -> list[FloatArray]:
         found = []
         if self.doubt is not None:
@@ -145,7 +159,7 @@ class Made:
 
 def doubt_of(part: Any) -> FloatArray:
     """The log odds of 1 - confidence, one per item."""
-    return np.asarray(special.logit(np.clip(part.auxiliary["confidence"], 1e-6, 0.999)))
+    return np.asarray(part.kept("doubt", "", lambda: special.logit(np.clip(part.auxiliary["confidence"], 1e-6, 0.999))))
 
 
 @dataclass(frozen=True)
@@ -184,6 +198,11 @@ class Belief:
     weights: FloatArray
     evidence: float = 0.0
 
+    @cached_property
+    def key(self) -> str:
+        """Tells it from others."""
+        return hashlib.sha256(self.as_row().tobytes()).hexdigest()
+
     def as_row(self) -> FloatArray:
         """Weights and coefficients in one array."""
         return np.concatenate([self.weights, self.coefficients.ravel()])
@@ -200,6 +219,11 @@ class RiskRule:
     recipe: FeatureRecipe
     groups: int = 0
     family: Family = "bernoulli"
+
+    @cached_property
+    def key(self) -> str:
+        """Tells it from others of the same population."""
+        return f"{self.family} {self.groups} {self.recipe.key}"
 
     def odds(self, belief: Belief, part: Population) -> FloatArray:
         """One per item: rounded log odds of a failure, or logarithm of the expected loss."""
@@ -303,6 +327,9 @@ class RiskModel:
     def _announced(self) -> float:
         if self.announced is not None:
             return self.announced
+        if len(self.mean) == 1:  # all items are alike
+            one = ExactSum.of(special.expit(self.mean))
+            return float(ExactSum(one.units * self.population.size)) / self.population.size
         key = ("announced", self.rule.recipe, self.mean.tobytes())
         total = self.population.memo(key, lambda: scan(self.population, _announced, (self.rule, self.mean)))
         return float(total) / self.population.size
@@ -458,9 +485,11 @@ def _expected(part: Population, given: tuple[RiskRule, Belief]) -> FloatArray:
     return given[0].expected(given[1], part)
 
 
-def _doubt_sums(part: Population, _: None) -> tuple[ExactSum, ...]:
-    doubt = doubt_of(part)
-    return summed(doubt, doubt * doubt)
+def _doubt_sums(part: Population, _: None) -> tuple[ExactSum, ExactSum, Range]:
+    """Of the doubt and its square; and the range of the codes of the predicted classes."""
+    doubt = doubt_of(part) if "confidence" in part.auxiliary else np.zeros(0)
+    codes = Range() if part.predictions is None else Range.of(part.predictions)
+    return ExactSum.of(doubt), ExactSum.of(doubt * doubt), codes
 
 
 def _weighted_sums(part: Population, given: tuple[Made, bool]) -> tuple[ExactSum, ...]:
@@ -471,17 +500,13 @@ def _weighted_sums(part: Population, given: tuple[Made, bool]) -> tuple[ExactSum
     return summed(likely, *(likely * column for column in columns[int(doubtful) :]))
 
 
-def _codes(part: Population, _: None) -> Range:
-    return Range.of(part.predictions if part.predictions is not None else np.zeros(0))
-
-
 def failure_model(population: Population) -> RiskModel:
     """The prior for failures.
 
     ``confidence`` among the auxiliary variables is 1 - confidence; the others enter by rank.
     """
     others = [name for name in population.auxiliary if name != "confidence"]
-    spread, mean = _spread_of_doubt(population) if "confidence" in population.auxiliary else (0.0, 0.0)
+    spread, mean, codes = _first_sums(population)
     doubtful = spread > CONSTANT
     scale = max(spread, 0.3)
     doubt = (scale, mean / scale, 0.0) if doubtful else None
@@ -497,7 +522,8 @@ def failure_model(population: Population) -> RiskModel:
             tuple((*one[:2], centre) for one, centre in zip(ranked, centres[int(doubtful) :], strict=True)),
         )
     prior_mean, sd = failure_prior(others, population.traits, doubted=doubtful)
-    return RiskModel(population, RiskRule(made, _group_count(population)), prior_mean, sd)
+    groups = int(codes.high) + 1 if 0 <= codes.high < GROUPS else 0
+    return RiskModel(population, RiskRule(made, groups), prior_mean, sd)
 
 
 def failure_prior(
@@ -521,17 +547,11 @@ def loss_prior(others: Collection[str], traits: Mapping[str, Known], *, extreme:
     return np.array(mean), np.array([10.0] + [SLOPE[1]] * (len(mean) - 1))
 
 
-def _spread_of_doubt(population: Population) -> tuple[float, float]:
-    """Standard deviation and mean."""
-    mean, square = (one.exact / population.size for one in scan(population, _doubt_sums, None))
-    return math.sqrt(max(square - mean**2, Fraction(0))), float(mean)
-
-
-def _group_count(population: Population) -> int:
-    if population.predictions is None:
-        return 0
-    most = int(scan(population, _codes, None).high)
-    return most + 1 if most < GROUPS else 0
+def _first_sums(population: Population) -> tuple[float, float, Range]:
+    """Standard deviation and mean of the doubt; smallest and largest code of a predicted class."""
+    *sums, codes = scan(population, _doubt_sums, None)
+    mean, square = (one.exact / population.size for one in sums)
+    return math.sqrt(max(square - mean**2, Fraction(0))), float(mean), codes
 
 
 def _predicted(part: Population) -> FloatArray:
