@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fieldcheck.core import label
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool.column import DECIMAL_COMMA, Column, is_text, missing, not_numbers, value_at, whole
+from fieldcheck.core.pool.column import DECIMAL_COMMA, Column, as_arrow, is_text, missing, not_numbers, value_at, whole
 from fieldcheck.core.pool.origin import Origin, shown
 from fieldcheck.core.types import BoolArray, Task
 
@@ -69,7 +69,9 @@ def _small_numbers(
     table = (np.cumsum(seen) - 1).astype(np.int32)
 
     def coded(column: Column | None) -> Codes | None:
-        return None if column is None else np.concatenate([table[one.astype(np.int64) - low] for one in _blocks(column)])
+        return (
+            None if column is None else np.concatenate([table[one.astype(np.int64) - low] for one in _blocks(column)])
+        )
 
     return coded(prediction), coded(target), tuple(str(low + at) for at in np.flatnonzero(seen).tolist())
 
@@ -111,7 +113,7 @@ def _keys(column: Column, role: str, origin: Origin) -> Any:
     import pyarrow as pa
 
     if isinstance(column, np.ndarray):
-        return pa.chunked_array([pa.array(_integers(column, role, origin))])
+        return pa.chunked_array([as_arrow(_integers(column, role, origin))])
     return column.cast(pa.large_string())
 
 
@@ -215,7 +217,7 @@ def _words(column: Column) -> frozenset[str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = pa.array(column) if isinstance(column, np.ndarray) else column
+    array = as_arrow(column)
     distinct = pc.unique(array.filter(pa.array(~missing(column))))
     if len(distinct) > len(label.RIGHT | label.WRONG):
         return frozenset()

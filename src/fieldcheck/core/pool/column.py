@@ -73,6 +73,19 @@ def _to_arrow(values: Any, name: str) -> Any:
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
+def as_arrow(column: Column) -> Any:
+    """An Arrow array of a column, without a copy; of numbers not by ``pa.array``, which loads pandas."""
+    import pyarrow as pa
+
+    if not isinstance(column, np.ndarray):
+        return column
+    if column.dtype.kind not in "iuf" or not column.dtype.isnative:
+        return pa.array(column)
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(column.dtype), len(column), [None, pa.py_buffer(np.ascontiguousarray(column))]
+    )
+
+
 def _from_arrow(array: Any) -> Column:
     import pyarrow as pa
 
