@@ -166,7 +166,7 @@ def _value(column: Any, at: int) -> Any:
 
 
 _KEPT_BYTES = 60
-"""Of an item, for what steps keep: three columns, two or three auxiliary variables, the predictions; rather too many."""
+"""Of an item, for what steps keep: three columns, some auxiliary variables, the predictions; rather too much."""
 
 
 HELD = ("ids", "predictions", "confidence", "probabilities", "target", "failed")

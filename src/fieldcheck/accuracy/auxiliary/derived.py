@@ -71,11 +71,11 @@ def names(pool: Pool, among: Collection[str] | None = None) -> tuple[str, ...]:
     columns = [name.strip().lower() for name in pool.columns]
     derived = [name for name in (*registry, Combined.name) if name not in columns]
     known = [name for name in dict.fromkeys(derived + columns) if among is None or name in among]
-    tried = tuple(name for name in known if name != Combined.published)
-    whole = tuple(name for name in tried if name == Combined.name)
-    fine = _worth(pool, tuple(name for name in tried if name not in whole))
-    found = {*fine, *(name for name in whole if _worth_whole(pool, name))}
-    return tuple(name for name in tried if name in found)
+    whole = (Combined.name, Combined.published)
+    found = {*_worth(pool, tuple(name for name in known if name not in whole))}
+    if Combined.name in known and pool.held and _worth_whole(pool, Combined.name):
+        found.add(Combined.name)
+    return tuple(name for name in known if name in found)
 
 
 def _worth_whole(pool: Pool, name: str) -> bool:
@@ -159,7 +159,8 @@ class PoolFrame(Frame):
 
     def take(self, items: IntArray) -> Frame:
         some = self.pool.fetched(items, needs=(*self.auxiliary, "prediction"))
-        return _part_frame(some, tuple(self.auxiliary), self.traits, None)
+        found = _part_frame(some, tuple(self.auxiliary), self.traits, None)
+        return replace(found, worthwhile=self.worthwhile, constant=self.constant)
 
     def part(self, items: IntArray) -> Frame:
         return replace(self.take(items), _kept=KeptHere())
