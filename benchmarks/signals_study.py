@@ -238,6 +238,10 @@ class MemberAsOdds:
     recipe: FeatureRecipe
     at: int
 
+    @property
+    def key(self) -> str:
+        return f"{self.recipe.key} odds at {self.at}"
+
     def columns(self, part: Population) -> list[np.ndarray]:
         found = self.recipe.columns(part)
         found[self.at] = part.auxiliary["member"] + LOW

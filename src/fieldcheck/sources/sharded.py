@@ -399,6 +399,13 @@ def _of_all(part: str) -> property:
     return property(column)
 
 
+def _of_rows(part: str) -> property:
+    def column(rows: LazyRows) -> Any:
+        return getattr(rows.in_memory(), part)
+
+    return property(column)
+
+
 def _others(pool: ShardedPool) -> dict[str, ShardedColumn]:
     return {name: ShardedColumn(pool, name) for name in pool.__dict__["others"]}
 
@@ -406,7 +413,7 @@ def _others(pool: ShardedPool) -> dict[str, ShardedColumn]:
 for _part in HELD:
     setattr(ShardedPool, _part, _of_all(_part))
 for _part in (*HELD, "columns"):
-    setattr(LazyRows, _part, property(lambda rows, part=_part: getattr(rows.in_memory(), part)))
+    setattr(LazyRows, _part, _of_rows(_part))
 ShardedPool.columns = property(_others)  # type: ignore[assignment]
 
 

@@ -370,7 +370,7 @@ class Outlook:
     memo: dict[Hashable, tuple[float, float, float]] = field(default_factory=dict, init=False)
 
     @classmethod
-    def of(cls, frame: Frame, labelled: Labelled | None, population: int) -> Outlook:
+    def of(cls, frame: Frame, labelled: Labelled | None, population: int | None = None) -> Outlook:
         items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
         losses = np.zeros(0) if labelled is None else labelled.losses
         model, part, items = _standing(frame, items, losses)
@@ -386,7 +386,7 @@ class Outlook:
         at = model.expected(model.fit(items, losses), items)
         dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300)) if len(items) else 2.0
         worlds.sort(key=lambda one: float(one.mean()))
-        return cls(frame, model, part, population, tuple(worlds), useless, len(items), dispersion)
+        return cls(frame, model, part, population or frame.size, tuple(worlds), useless, len(items), dispersion)
 
     def seen_by(self, design: Forecastable, frame: Frame, labelled: Labelled | None) -> Outlook:
         """The same failure rates, over the items as waves with variables of its own tells them apart."""

@@ -155,11 +155,14 @@ class PoolFrame(Frame):
     def map(self, step: Callable[[Frame, C], R], given: C) -> Iterator[R]:
         kept = self._kept if self.pool.held else self.pool.scratch
         asked = (tuple(self.auxiliary), self.traits, step, given)
-        return self.pool.map(_KeptStep(kept), asked, needs=(*self.auxiliary, "prediction"))
+        return self.pool.map(
+            _KeptStep(kept, self.predictions is not None), asked, needs=(*self.auxiliary, "prediction")
+        )
 
     def take(self, items: IntArray) -> Frame:
         some = self.pool.fetched(items, needs=(*self.auxiliary, "prediction"))
-        found = _part_frame(some, tuple(self.auxiliary), self.traits, None)
+        predicted = self.predictions is not None
+        found = _part_frame(some, tuple(self.auxiliary), self.traits, None, predicted=predicted)
         return replace(found, worthwhile=self.worthwhile, constant=self.constant)
 
     def part(self, items: IntArray) -> Frame:
@@ -177,18 +180,26 @@ class PoolFrame(Frame):
 
 @dataclass(frozen=True, eq=False)
 class _KeptStep:
-    """A step of a frame as one of the pool."""
+    """A step of a frame as one of the pool.
+
+    predicted
+        Whether there are predictions.
+    """
 
     kept: Kept | None
+    predicted: bool
 
     def __call__(self, pool: Pool, asked: tuple[tuple[str, ...], Mapping[str, Trait], Callable[..., R], Any]) -> R:
         names, known, step, given = asked
-        return step(_part_frame(pool, names, known, self.kept), given)
+        return step(_part_frame(pool, names, known, self.kept, predicted=self.predicted), given)
 
 
-def _part_frame(pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], kept: Any) -> Frame:
+def _part_frame(
+    pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], kept: Kept | None, *, predicted: bool
+) -> Frame:
     own = PartColumns(pool, names, kept)
-    return Frame(len(pool), pool.task, own, None, own.predictions, known, start=pool.start, _kept=kept)
+    said = own.predictions if predicted else None
+    return Frame(len(pool), pool.task, own, None, said, known, start=pool.start, _kept=kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +213,8 @@ class PartColumns(Mapping[str, FloatArray]):
     def __getitem__(self, name: str) -> FloatArray:
         if name not in self.names:
             raise KeyError(name)
-        return self._kept(f"variable {name}", lambda: _raw(self.pool, name))
+        found: FloatArray = self._kept(f"variable {name}", lambda: _raw(self.pool, name))
+        return found
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -214,9 +226,10 @@ class PartColumns(Mapping[str, FloatArray]):
         return len(self.names)
 
     @property
-    def predictions(self) -> npt.NDArray[Any] | None:
+    def predictions(self) -> npt.NDArray[Any]:
         """What the model said."""
-        return self._kept("predictions", lambda: self.pool.predictions)
+        found: npt.NDArray[Any] = self._kept("predictions", lambda: self.pool.predictions)
+        return found
 
     def _kept(self, slot: str, make: Callable[[], Any]) -> Any:
         return make() if self.kept is None or self.pool.held else self.kept.get(slot, "", self.pool.start, make)

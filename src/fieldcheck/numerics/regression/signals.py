@@ -129,6 +129,10 @@ class _Centred:
     recipe: FeatureRecipe
     means: tuple[float, ...]
 
+    @property
+    def key(self) -> str:
+        return f"{self.recipe.key} from {self.means}"
+
     def columns(self, part: Population) -> list[FloatArray]:
         return [column - mean for column, mean in zip(self.recipe.columns(part), self.means, strict=True)]
 
