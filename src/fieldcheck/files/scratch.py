@@ -27,6 +27,10 @@ _HEAD = 40
 """Bytes before the values: eight for their type, 32 that tell by what they were made."""
 
 
+_making: list[str] = []
+"""What is being made in this process, the outermost first."""
+
+
 @dataclass(frozen=True)
 class Scratch:
     """Where steps keep columns; a machine that does not see the folder keeps none."""
@@ -45,14 +49,22 @@ class Scratch:
         return cls(Path(folder))
 
     def get(self, slot: str, key: str, start: int, make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """A column of the part that begins at ``start``, as ``core.pool.frame.Kept`` has it."""
+        """A column of the part that begins at ``start``, as ``core.pool.frame.Kept`` has it.
+
+        What is made on the way to another column is not kept: the other one will be asked for.
+        """
         place = self.folder / f"{re.sub(r'[^a-z0-9]', '_', slot)}-{start}"
         told = hashlib.sha256(f"{slot}\0{key}".encode()).digest()
         found = _read(place, told)
         if found is None:
-            found = np.ascontiguousarray(make())
-            with suppress(OSError):
-                _write(place, told, found)
+            _making.append(slot)
+            try:
+                found = np.ascontiguousarray(make())
+            finally:
+                _making.pop()
+            if not _making:
+                with suppress(OSError):
+                    _write(place, told, found)
         return found
 
 
