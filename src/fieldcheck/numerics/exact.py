@@ -54,7 +54,7 @@ def merged(results: Iterable[R]) -> R:
 
 
 def _both(first: Any, second: Any) -> Any:
-    if isinstance(first, np.ndarray):
+    if isinstance(first, np.ndarray) and first.flags.writeable:  # not where an engine shares what it sends
         first += second  # a result is its step's own: large counts are not copied
         return first
     return tuple(map(_both, first, second)) if isinstance(first, tuple) else first + second
