@@ -38,8 +38,9 @@ from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
 from fieldcheck.core.types import FloatArray
+from fieldcheck.numerics.regression.features import Features
 from fieldcheck.numerics.regression.population import Population
-from fieldcheck.numerics.regression.risk import FeatureRecipe, model_of
+from fieldcheck.numerics.regression.priors import model_of
 from fieldcheck.tomography import perturbations
 
 LABELS = 200
@@ -226,24 +227,24 @@ def as_odds(field: Field) -> Field:
     at = 2 + list(frame.auxiliary).index("member")  # after 1, the doubt and its square; confidence comes first
     sd = model.sd.copy()
     sd[at] = 0.4
-    rule = replace(model.rule, recipe=MemberAsOdds(model.rule.recipe, at - 1))
+    rule = replace(model.rule, features=MemberAsOdds(model.rule.features, at - 1))
     frame.memo("risk", lambda: replace(model, rule=rule, sd=sd))
     return field
 
 
 @dataclass(frozen=True, eq=False)
 class MemberAsOdds:
-    """The features of a recipe, but for the member's log odds at this place."""
+    """Features, but for the member's log odds at this place."""
 
-    recipe: FeatureRecipe
+    features: Features
     at: int
 
     @property
     def key(self) -> str:
-        return f"{self.recipe.key} odds at {self.at}"
+        return f"{self.features.key} odds at {self.at}"
 
     def columns(self, part: Population) -> list[np.ndarray]:
-        found = self.recipe.columns(part)
+        found = self.features.columns(part)
         found[self.at] = part.auxiliary["member"] + LOW
         return found
 

@@ -20,7 +20,7 @@ from fieldcheck.campaign.exchange.training import TrainingSet
 from fieldcheck.core.errors import CampaignError, DesignError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.sample import Labelled
-from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression import priors
 
 SIZE = 600
 
@@ -188,7 +188,7 @@ def test_kept_labels_judge_a_version_that_learnt_the_neighbours_too(objective: s
             version = pool_of(new, doubt, "new").select(kept.left)
             carried = reuse.Carried(kept.items, new[kept.left][kept.items].astype(float), kept.chance)
             frame_new = reuse.frame_of(version)
-            top = reuse.TopUp.none(risk.model_of(frame_new))
+            top = reuse.TopUp.none(priors.model_of(frame_new))
             pooled = reuse.pooled(frame_new, carried, top, np.zeros(0), measure=version.measure())
             found.append(estimators.estimate(pooled).value - float(new[kept.left].mean()))
     spread = np.std(errors, ddof=1) / np.sqrt(campaigns)

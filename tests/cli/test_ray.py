@@ -147,7 +147,7 @@ def test_from_outside_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ImportError("Ray Client requires pip package `ray[client]`.")
 
     monkeypatch.setattr(ray, "init", init)
-    with pytest.raises(FieldcheckError, match=r"from outside.*\n.*\n.*pip install"):
+    with pytest.raises(FieldcheckError, match=r"is outside.*\n.*\n.*pip install"):
         list(engines.engine_of("ray://127.0.0.1:10001").map(place_and_die, [0], ""))
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.numerics import special
-from fieldcheck.numerics.regression import binned, risk
+from fieldcheck.numerics.regression import binned, priors
 from fieldcheck.numerics.search import first
 
 RNG = np.random.default_rng(3)
@@ -42,9 +42,9 @@ def test_small_pools_have_a_bin_for_each_value_and_lose_nothing(name: str, label
     """Same weights, same beliefs, and the same items stand for the pool."""
     frame, items = FRAMES[name], LABELLED if labels else LABELLED[:0]
     losses = _losses(frame)[: len(items)]
-    direct, risks = risk.model_of(frame), binned.binned_risks(frame)
+    direct, risks = priors.model_of(frame), binned.binned_risks(frame)
     every = risks.model(np.arange(SIZE))
-    assert every.features == pytest.approx(direct.features, abs=1e-9)
+    assert every.matrix(every.population) == pytest.approx(direct.matrix(direct.population), abs=1e-9)
     assert every.weights == pytest.approx(direct.weights, abs=2e-9)
     assert every.blind().mean == pytest.approx(direct.blind().mean, abs=1e-6)
     belief = direct.fit(items, losses)
@@ -57,15 +57,16 @@ def test_small_pools_have_a_bin_for_each_value_and_lose_nothing(name: str, label
 def test_in_bins_a_doubt_is_off_by_half_a_bin_and_its_mean_by_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = FRAMES["classes"].only(["confidence"])
     monkeypatch.setattr(binned, "BINS", 4_096)
-    direct, risks = risk.model_of(frame), binned.binned_risks(frame)
-    rows = risks.model(np.arange(SIZE)).features
+    direct, risks = priors.model_of(frame), binned.binned_risks(frame)
+    every = risks.model(np.arange(SIZE))
+    rows, exact = every.matrix(every.population), direct.matrix(direct.population)
     clipped = DOUBT.clip(1e-6, 0.999)
     half = (binned.DOUBTS[1] - binned.DOUBTS[0]) / 4_096 / 2 / np.std(np.log(clipped / (1 - clipped)))
-    off = np.abs(rows[:, 1] - direct.features[:, 1])
+    off = np.abs(rows[:, 1] - exact[:, 1])
     assert half / 2 < off.max() <= 1.05 * half  # and what short floats round
-    announced = float((1 / (1 + np.exp(-direct.features @ direct.mean))).mean())
+    announced = float((1 / (1 + np.exp(-exact @ direct.mean))).mean())
     # A chance moves by at most the slope of the linear predictor times a quarter, itself relative to the chance less.
-    slope = abs(direct.mean[1]) + 2 * abs(direct.mean[2]) * np.abs(direct.features[:, 1] - rows[:, 1].mean()).max()
+    slope = abs(direct.mean[1]) + 2 * abs(direct.mean[2]) * np.abs(exact[:, 1] - rows[:, 1].mean()).max()
     assert risks.announced == pytest.approx(announced, abs=slope * half / 4)
 
 

@@ -12,8 +12,10 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.rng import stream
 from fieldcheck.numerics import special
+from fieldcheck.numerics.regression.features import SignalColumn
 from fieldcheck.numerics.regression.population import Arrays
-from fieldcheck.numerics.regression.risk import HIDDEN, RiskModel, SignalColumn, risk_model
+from fieldcheck.numerics.regression.priors import risk_model
+from fieldcheck.numerics.regression.risk import HIDDEN, RiskModel
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 from fieldcheck.numerics.scores import normal_scores
 
@@ -62,11 +64,15 @@ def errors_of(seed: int, size: int = SIZE) -> np.ndarray:
     return ndtri(uniforms(stream(seed, "error"), size) * 0.999 + 0.0005) ** 2 * 0.02
 
 
+def features_of(model: RiskModel) -> np.ndarray:
+    return model.matrix(model.population)
+
+
 def minus_log_posterior(
     at: np.ndarray, model: RiskModel, mean: np.ndarray, items: np.ndarray, losses: np.ndarray, hidden: float = 0.0
 ):
     """Bernoulli with a logistic link and a share that fails anyway, or gamma of shape 1/2; normal priors."""
-    eta = model.features[items] @ at
+    eta = features_of(model)[items] @ at
     if model.family == "bernoulli":
         chance = hidden + (1 - hidden) * expit(eta)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -80,7 +86,7 @@ def minus_log_posterior(
 def slope(
     at: np.ndarray, model: RiskModel, mean: np.ndarray, items: np.ndarray, losses: np.ndarray, hidden: float = 0.0
 ):
-    features = model.features[items]
+    features = features_of(model)[items]
     eta = features @ at
     if model.family == "bernoulli":
         chance = hidden + (1 - hidden) * expit(eta)
@@ -145,7 +151,7 @@ def test_any_labels_lead_to_the_mode(seed: int, labels: int, rate: float, shape:
         for at, hidden in zip(found, HIDDEN.tolist(), strict=True)
     )
     # Coefficients have nine digits; the slope changes by at most Σ x²/4 + 1/sd² per unit of a coefficient.
-    curvature = (model.features[items] ** 2).sum() / 4 * 5 + (1 / model.sd**2).max()
+    curvature = (features_of(model)[items] ** 2).sum() / 4 * 5 + (1 / model.sd**2).max()
     # With hidden failures Fisher's steps come nearer by a factor only: 120 of them leave less than this.
     assert steepest <= 1e-9 * curvature + 1e-5
 
@@ -183,11 +189,11 @@ def test_prior_by_hand() -> None:
     """Log odds 0 and ±log 9 have a standard deviation of log 9 · √(2/3): scaled, they are 0 and ±√(3/2)."""
     model = failure_model(np.array([0.1, 0.5, 0.9]), {}, None, 3)
     scaled = np.array([-1, 0, 1]) * np.sqrt(1.5)
-    np.testing.assert_allclose(model.features[:, 1], scaled, rtol=1e-12)
+    np.testing.assert_allclose(features_of(model)[:, 1], scaled, rtol=1e-12)
     likely = expit(-0.8 + 2.6 * scaled)
-    np.testing.assert_allclose(model.features[:, 2], scaled**2 - (likely @ scaled**2) / likely.sum(), rtol=1e-12)
+    np.testing.assert_allclose(features_of(model)[:, 2], scaled**2 - (likely @ scaled**2) / likely.sum(), rtol=1e-12)
     # Before any label the risk is that of the doubt, but for the small share of the two other models.
-    odds = -0.8 + 2.6 * scaled - 0.1 * model.features[:, 2]
+    odds = -0.8 + 2.6 * scaled - 0.1 * features_of(model)[:, 2]
     wanted = 0.99 * expit(odds) + 0.005 * (0.01 + 0.99 * expit(odds)) + 0.005 * (0.05 + 0.95 * expit(odds))
     np.testing.assert_allclose(model.expected(model.prior()), wanted, rtol=1e-8)
 
@@ -196,9 +202,9 @@ def test_confidence_counts_by_its_spread_not_by_its_level() -> None:
     """A network that doubts four times as much, in odds, has the same slopes; hardly any spread, hardly any risk."""
     doubt = suspicion() * 0.2 + 0.001
     odds = doubt / (1 - doubt)
-    first, second = (failure_model(o / (1 + o), {}, None, SIZE).features[:, 1] for o in (odds, 4 * odds))
+    first, second = (features_of(failure_model(o / (1 + o), {}, None, SIZE))[:, 1] for o in (odds, 4 * odds))
     np.testing.assert_allclose(np.diff(second), np.diff(first), atol=1e-9)
-    close = failure_model(expit(0.01 * signals()["dsa"]), {}, None, SIZE).features[:, 1]
+    close = features_of(failure_model(expit(0.01 * signals()["dsa"]), {}, None, SIZE))[:, 1]
     assert np.ptp(close) < 0.05
 
 
@@ -212,7 +218,7 @@ def test_prior_of_all_signals() -> None:
 def test_prior_without_confidence() -> None:
     for known in ({}, {"confidence": np.full(SIZE, 0.2)}):
         model = frame_model(known, None, SIZE, "classification")
-        assert model.features.tolist() == [[1.0]] * SIZE
+        assert features_of(model).tolist() == [[1.0]] * SIZE
         np.testing.assert_allclose(model.mean, [np.log(1 / 9)], rtol=1e-12)
         assert model.sd.tolist() == [1.5]
     assert frame_model(signals(), None, SIZE, "classification", TRAITS).mean[1:].tolist() == [0.75, 0.45]

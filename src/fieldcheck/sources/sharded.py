@@ -15,7 +15,6 @@ import numpy as np
 
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.engine import Engine, Keeping
-from fieldcheck.core.pool.frame import BLOCK, Kept
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray, Task
@@ -237,7 +236,7 @@ class ShardedPool(Pool):
         return "_whole" in self.__dict__
 
     @property
-    def scratch(self) -> Kept | None:
+    def scratch(self) -> Scratch | None:
         found: Scratch | None = self.__dict__["_scratch"]
         return found
 
@@ -370,8 +369,7 @@ class LazyRows(Pool):
     def of(cls, shard: Shard, needs: Collection[str] | None) -> Iterator[LazyRows]:
         """All of them, as many at once as a processor has at hand."""
         read = cache(lambda: shard.pool(needs))
-        rows = shard.file.rows
-        return (cls(shard, min(BLOCK, rows - first), first, read) for first in range(0, rows, BLOCK))
+        return (cls(shard, last - first, first, read) for first, last in exact.blocks(shard.file.rows))
 
     def __len__(self) -> int:
         return int(self.__dict__["size"])

@@ -20,7 +20,8 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
 from fieldcheck.numerics.regression.believed import SettledWave
-from fieldcheck.numerics.regression.risk import RiskModel, model_of
+from fieldcheck.numerics.regression.priors import model_of
+from fieldcheck.numerics.regression.risk import RiskModel
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 from fieldcheck.numerics.sampling.floor import protecting_floor
 from fieldcheck.numerics.sampling.inclusion import ArrayStretch, settled

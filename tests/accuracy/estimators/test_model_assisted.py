@@ -24,7 +24,8 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
-from fieldcheck.numerics.regression.risk import RiskModel, model_of
+from fieldcheck.numerics.regression.priors import model_of
+from fieldcheck.numerics.regression.risk import RiskModel
 from fieldcheck.numerics.sampling.draws import uniforms
 from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 from fieldcheck.testing import assert_covers
@@ -221,10 +222,11 @@ def test_intervals_hold_their_estimate_and_the_protected_one_is_no_narrower(
 
 def falls(labelled: Labelled) -> tuple[float, float, float, float]:
     """By how much estimate, protected upper bound, the other one and lower bounds fall at most when a right label
-    becomes a failure; four of them."""
+    becomes a failure: the least and the most expected ones, and one between them."""
     before, found = estimators.estimate(labelled), [(0.0, 0.0, 0.0, 0.0)]
     right = np.flatnonzero(labelled.losses == 0)
-    for at in right[:: max(len(right) // 4, 1)]:
+    right = right[np.argsort(Fit.of(labelled).chance[labelled.sample.items[right]], kind="stable")]
+    for at in right[[0, 1, len(right) // 2, -1]]:
         losses = labelled.losses.copy()
         losses[at] = 1.0
         after = estimators.estimate(replace(labelled, losses=losses, failed=losses > 0))
@@ -244,24 +246,25 @@ def falls(labelled: Labelled) -> tuple[float, float, float, float]:
 def test_one_more_failure_never_looks_better(objective: str, budget: int, seed: int) -> None:
     """A right label that becomes a failure lowers neither estimate nor protected upper bound of the failure rate.
 
-    The narrower upper bound may fall a little: a failure where it was expected speaks for the signals. So may the lower
-    one: the spread grows, too.
+    The narrower upper bound may fall: a failure where it was expected speaks for the signals. The lower one does not
+    fall by more than .2 point, however heavy the failure is.
     """
     estimate, wide, high, low = falls(campaign(objective=objective, budget=budget, seed=seed))
     assert estimate <= 0
     assert wide <= 1e-9
-    assert high <= 0.003
-    assert low <= 0.01
+    assert high <= 0.03
+    assert low <= 0.002
 
 
 @given(objective=st.sampled_from(OBJECTIVES), budget=st.integers(15, 90), seed=st.integers(0, 10**6))
 @settings(max_examples=10, deadline=None)
 def test_one_more_failure_looks_hardly_better_with_any_objective(objective: str, budget: int, seed: int) -> None:
-    """Objectives that hunt for failures, or twenty labels: a refit may lower all three, the lower bound by points."""
+    """Objectives that hunt for failures, or twenty labels: a refit may lower estimate and upper bounds by points."""
     estimate, wide, high, low = falls(campaign(objective=objective, budget=budget, seed=seed))
-    assert estimate <= 0.02
-    assert max(wide, high) <= 0.04
-    assert low <= 0.1
+    assert estimate <= 0.05
+    assert wide <= 0.04
+    assert high <= 0.1
+    assert low <= 0.01
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -273,6 +276,19 @@ def test_no_failure_found_is_no_wider_than_a_random_sample(objective: str, budge
     found = estimators.estimate(with_losses(Waves(objective=objective).draw(frame, none, budget=budget, seed=0), none))  # type: ignore[arg-type]
     assert found.value == 0.0
     assert found.value in found.interval
+    assert found.interval.width <= hypergeometric(0, budget, frame.size, level=0.95)[1]
+
+
+@pytest.mark.parametrize("budget", range(10, 41))
+def test_no_right_answer_found_is_the_mirror_image(budget: int) -> None:
+    """A rate of exactly 1, however many labels: a rounding under it would make the interval nearly the whole range."""
+    frame, _ = pool(size=5000)
+    every = np.ones(frame.size)
+    found = estimators.estimate(
+        with_losses(Waves(objective="protected").draw(frame, every, budget=budget, seed=0), every)
+    )
+    assert found.value == 1.0
+    assert found.interval.high == 1.0
     assert found.interval.width <= hypergeometric(0, budget, frame.size, level=0.95)[1]
 
 

@@ -15,7 +15,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics import betting
-from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression import priors
 from fieldcheck.numerics.sampling import schedule
 
 
@@ -73,7 +73,7 @@ class CertifyingBets:
                 hint="leave out --certify, and hold the labels against `check --max-rmse`",
             )
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
-        model = risk.model_of(frame)
+        model = priors.model_of(frame)
         bets = betting.Bets.start(model.expected(model.prior()), self.threshold)
         waves: list[betting.Kinds] = []
         items: list[int] = []

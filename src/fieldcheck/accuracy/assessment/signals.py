@@ -15,7 +15,7 @@ from fieldcheck.core.exhibit import Line, LineChart, Table
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import BoolArray, FloatArray
 from fieldcheck.numerics import ranks
-from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression import priors, risk
 from fieldcheck.numerics.regression.population import Arrays
 
 RISKIEST = 200
@@ -137,7 +137,7 @@ def _failed(pool: Pool) -> BoolArray:
 def _signal(
     pool: Pool, name: str, chis: Mapping[str, FloatArray], chi: FloatArray | None, losses: FloatArray
 ) -> Signal:
-    model = risk.risk_model(Arrays(len(pool), chis, task=pool.task, traits=derived.traits()))
+    model = priors.risk_model(Arrays(len(pool), chis, task=pool.task, traits=derived.traits()))
     expected = model.expected(model.fit(np.arange(len(pool)), losses))
     by = expected if chi is None else chi
     return Signal(

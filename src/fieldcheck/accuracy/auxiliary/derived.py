@@ -25,7 +25,7 @@ from fieldcheck.accuracy.auxiliary.sae import Sae
 from fieldcheck.accuracy.auxiliary.symmetry import Symmetry
 from fieldcheck.accuracy.auxiliary.vae import Vae
 from fieldcheck.core.pool.fingerprint import Fingerprint
-from fieldcheck.core.pool.frame import FEW, Frame, Kept, KeptHere
+from fieldcheck.core.pool.frame import FEW, Frame, Kept
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.registry import Registry
@@ -166,7 +166,7 @@ class PoolFrame(Frame):
         return replace(found, worthwhile=self.worthwhile, constant=self.constant)
 
     def part(self, items: IntArray) -> Frame:
-        return replace(self.take(items), _kept=KeptHere())
+        return self.take(items)._own()
 
     def only(self, names: Sequence[str]) -> Frame:
         if list(names) == list(self.auxiliary):

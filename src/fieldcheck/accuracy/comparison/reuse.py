@@ -31,7 +31,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
-from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression import priors, risk
 from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, kept_chance, replay
 
 RULE = WaveRule(floor=0.2)
@@ -210,7 +210,7 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train:
     train
         Share of them to train the version after this one with.
     """
-    model = risk.model_of(frame)
+    model = priors.model_of(frame)
     if not 0 <= count <= frame.size - len(carried.items):
         raise BudgetError(
             f"a top-up of {words.counted(count, 'label')}",
@@ -263,7 +263,7 @@ def top_up_chance(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray
     known, more = np.isfinite(losses), top.items[: len(losses)]
     if not known.any():
         return np.zeros(frame.size)
-    wave = PastWave(RULE, risk.model_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
+    wave = PastWave(RULE, priors.model_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
     ((_, inclusion, _),) = replay([wave], carried.drawn())
     return inclusion
 

@@ -19,10 +19,10 @@ from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics import exact
 from fieldcheck.numerics.intervals import protected
-from fieldcheck.numerics.regression import assisted, believed, risk
+from fieldcheck.numerics.regression import assisted, believed, priors, risk
 from fieldcheck.numerics.sampling import floor as floors
 from fieldcheck.numerics.sampling import schedule
-from fieldcheck.numerics.sampling.inclusion import Inclusion, Objective
+from fieldcheck.numerics.sampling.inclusion import Objective
 from fieldcheck.numerics.sampling.wave import Prospect, WaveRule, drawn_apart
 
 
@@ -89,7 +89,7 @@ class Waves:
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
-        model = risk.model_of(frame)
+        model = priors.model_of(frame)
         planned = self._planned(budget)
         # What was drawn last is gone on from: at a million items, drawing all waves anew takes seconds for the tenth.
         last: dict[str, tuple[object, _SoFar]] = frame.memo("waves drawn last", dict)
@@ -113,9 +113,12 @@ class Waves:
         ends = np.cumsum(draws.sizes)
         if last or not len(draws.scales) or tuple(size for size, _ in planned[: len(ends)]) != draws.sizes:
             return
-        model, train = risk.model_of(frame), np.zeros(len(sample), dtype=bool) if sample.train is None else sample.train
+        model, train = (
+            priors.model_of(frame),
+            np.zeros(len(sample), dtype=bool) if sample.train is None else sample.train,
+        )
         past = [
-            believed.SettledWave(model.belief(row), Inclusion(draws.objective, floor, *scales.tolist()))
+            believed.SettledWave.stored(model.belief(row), draws.objective, floor, scales)
             for row, floor, scales in zip(draws.beliefs, draws.floors, draws.scales, strict=True)
         ]
         waves, apart = (tuple(np.split(one, ends[:-1])) for one in (sample.items, train))

@@ -18,8 +18,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import ItemFit, Labelled
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.intervals import protected
-from fieldcheck.numerics.regression import assisted, believed, risk
-from fieldcheck.numerics.sampling.inclusion import Inclusion
+from fieldcheck.numerics.regression import assisted, believed, priors, risk
 
 PROTECTED, TRUSTING = "protected", "if the risk model is right"
 """Names of the two intervals."""
@@ -78,7 +77,7 @@ class Fit:
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
         frame, items, losses = _frame(labelled), labelled.sample.items, labelled.losses
-        model = risk.model_of(frame)
+        model = priors.model_of(frame)
         if isinstance(labelled.sample.draws, PooledDraws):
             chance = labelled.sample.draws.chance
             known = assisted.GivenChances(chance)
@@ -134,17 +133,21 @@ class Fit:
     @property
     def evidence(self) -> protected.MeanEvidence:
         """What the bounds are made of."""
+        return self._evidence(self.found, self.value, float(self.labelled.losses.sum()))
+
+    def _evidence(self, found: assisted.Assisted, value: float, failures: float) -> protected.MeanEvidence:
         return protected.MeanEvidence(
-            self.value,
-            self.seen,
-            self.foreseen,
-            least=self.found.least,
-            typical=self.found.rate,
-            unseen=self.found.unseen,
-            useless=self.found.useless,
-            failures=float(self.labelled.losses.sum()),
+            value,
+            found.seen,
+            found.foreseen,
+            least=found.least,
+            typical=found.rate,
+            unseen=found.unseen,
+            useless=found.useless,
+            failures=failures,
             labels=self.labels,
             population=self.population,
+            lighter=self._evidence(found.lighter, found.lighter.value, failures - 1) if found.lighter else None,
         )
 
     def spread(self) -> FloatArray:
@@ -217,10 +220,9 @@ class _Past:
         sample, draws = labelled.sample, labelled.sample.drawn_as(WaveDraws)
         waves, drawn, keys = [], [], []
         for number in range(int(draws.wave.max()) + 1):
-            level, factor, cut = draws.scales[number].tolist()
-            chances = Inclusion(draws.objective, draws.floors[number], level, factor, cut)
             share = np.count_nonzero(draws.wave == number) / draws.sizes[number]
-            waves.append(believed.SettledWave(model.belief(draws.beliefs[number]), chances, share))
+            belief, floor, scales = model.belief(draws.beliefs[number]), draws.floors[number], draws.scales[number]
+            waves.append(believed.SettledWave.stored(belief, draws.objective, floor, scales, share))
             lost = draws.lost[draws.lost_wave < number]
             drawn.append(np.sort(np.concatenate([sample.items[draws.wave < number], lost])))
             keys.append(draws.beliefs[number].tobytes() + drawn[-1].tobytes())

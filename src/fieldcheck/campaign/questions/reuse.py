@@ -23,7 +23,7 @@ from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression import priors
 
 ESTIMATOR = "reuse"
 """Not one of the estimators of an accuracy: a top-up is estimated together with the labels that it tops up."""
@@ -151,7 +151,7 @@ class ReuseQuestion:
     def _top_up(self, evidence: LabelEvidence) -> tuple[reuse.TopUp, FloatArray]:
         """What was drawn, and the losses of what is labelled of it before the first gap."""
         beliefs = evidence.sample.drawn_as(WaveDraws).beliefs
-        top = reuse.TopUp(evidence.sample.items, risk.model_of(reuse.frame_of(self.pool)).belief(beliefs[0]))
+        top = reuse.TopUp(evidence.sample.items, priors.model_of(reuse.frame_of(self.pool)).belief(beliefs[0]))
         known = self.pool.losses_of(evidence.labels, evidence.ids)
         return top, known[: _before_gap(known)]
 

@@ -44,6 +44,14 @@ class SettledWave:
     chances: Inclusion
     share: float = 1.0
 
+    @classmethod
+    def stored(
+        cls, belief: Belief, objective: str, floor: float, scales: FloatArray, share: float = 1.0
+    ) -> SettledWave:
+        """From what is kept of its chances: the floor, and level, factor and cut."""
+        level, factor, cut = scales.tolist()
+        return cls(belief, Inclusion(objective, floor, level, factor, cut), share)
+
     @property
     def key(self) -> str:
         """Tells it from others."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics import special
-from fieldcheck.numerics.regression import risk
+from fieldcheck.numerics.regression import priors, risk
 from fieldcheck.numerics.regression.population import Population
 
 FloatArray = npt.NDArray[np.float64]
@@ -145,7 +145,7 @@ class BinnedRisks:
 
 
 def binned_risks(population: Population) -> BinnedRisks:
-    """What ``risk.model_of`` gives, by bins."""
+    """What ``priors.model_of`` gives, by bins."""
     others = {name: own for name, own in population.auxiliary.items() if name != "confidence"}
     groups = population.predictions
     if population.task == "regression":
@@ -153,7 +153,7 @@ def binned_risks(population: Population) -> BinnedRisks:
         columns = [
             BinnedVariable(codes, _scores(codes)[:, None]) for codes in map(_codes, [*others.values(), *own.values()])
         ]
-        mean, sd = risk.loss_prior(others, population.traits, extreme=groups is not None)
+        mean, sd = priors.loss_prior(others, population.traits, extreme=groups is not None)
         empty = risk.RiskModel.given(np.zeros((0, len(mean))), mean, sd, family="gamma")
         return BinnedRisks(empty, tuple(columns), None, population.size)
     suspicion = population.auxiliary.get("confidence")
@@ -165,8 +165,8 @@ def binned_risks(population: Population) -> BinnedRisks:
         columns.append(
             BinnedVariable(codes, (score - np.average(score, weights=_weights(codes, doubt, likely)))[:, None])
         )
-    mean, sd = risk.failure_prior(others, population.traits, doubted=doubt is not None)
-    few = groups is not None and int(groups.max()) < risk.GROUPS
+    mean, sd = priors.failure_prior(others, population.traits, doubted=doubt is not None)
+    few = groups is not None and int(groups.max()) < priors.GROUPS
     groups, classes = (groups, int(groups.max()) + 1) if groups is not None and few else (None, 0)
     empty = risk.RiskModel.given(np.zeros((0, len(mean))), mean, sd, classes=classes)
     return BinnedRisks(empty, tuple(columns), groups, population.size)
@@ -188,7 +188,7 @@ def _doubt(suspicion: FloatArray) -> tuple[BinnedVariable | None, FloatArray]:
     if sd < 1e-9:
         return None, np.ones(1)
     scaled = values / max(sd, 0.3)
-    likely = np.asarray(special.expit(risk.LEVEL[0] + risk.DOUBT[0] * scaled))
+    likely = np.asarray(special.expit(priors.LEVEL[0] + priors.DOUBT[0] * scaled))
     bend = (scaled - np.average(scaled, weights=counts)) ** 2
     return BinnedVariable(codes, np.column_stack([scaled, bend - np.average(bend, weights=likely * counts)])), likely
 

@@ -11,22 +11,20 @@ its prior weight and by how likely it makes the labels.
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics import special
-from fieldcheck.numerics.exact import ExactSum, Range, scan, summed
+from fieldcheck.numerics.exact import ExactSum, scan
+from fieldcheck.numerics.regression.features import AsGiven, Features, Plain
 from fieldcheck.numerics.regression.modes import SHAPE, Failures, Likelihood, Losses, Modes, Prior, modes
-from fieldcheck.numerics.regression.population import Arrays, Known, Population
+from fieldcheck.numerics.regression.population import Arrays, Population
 from fieldcheck.numerics.sampling.wave import Prospect
-from fieldcheck.numerics.scores import Column, Scores, median, normal_scores
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -54,132 +52,16 @@ HIDDEN_MOST = 0.3
 believed to fail in less than one of a thousand items: without it, all chances there would be nearly equal."""
 
 
-GROUPS, GROUP_SD = 20, 0.5
-"""Most predicted classes that get an effect of their own, and its prior standard deviation."""
-
-
-LEVEL = (-0.8, 1.3)
-"""Prior mean and standard deviation of the intercept. This and what follows was chosen on fifteen pools; leaving out
-the pool that is tested costs half a percent of the error."""
-
-
-DOUBT = (2.6, 0.9)
-"""Of the slope of logit(1 - confidence), scaled by its spread over the pool: the slope itself runs from .4 to 4 over
-real models, slope times spread only from 1.1 to 4.1."""
-
-
-SHARED = 0.3
-"""What the slope of the doubt gives up for each of the signals that say part of the same."""
-
-
-BEND = (-0.1, 0.2)
-"""Of the square of the scaled doubt, counted from its mean."""
-
-
-SLOPE = (0.0, 0.57)
-"""Of the normal score of an auxiliary variable of which nothing is known."""
-
-
-EXTREME = 0.25
-"""Prior mean of the slope of errors over how extreme the prediction is."""
+GROUP_SD = 0.5
+"""Prior standard deviation of the effect of a predicted class."""
 
 
 BLIND_SD = 2.0
 """Prior standard deviation of the log odds of a failure where signals are worth nothing."""
 
 
-CONSTANT = 1e-6
-"""Confidence whose log odds spread less than this is the same everywhere."""
-
-
 DIGITS = 9
 """Coefficients and log odds are rounded: logarithms may differ in the last bit between machines."""
-
-
-class FeatureRecipe(Protocol):
-    """How the features of items are made; it is small, and sent to where the items are."""
-
-    def __hash__(self) -> int: ...
-
-    def columns(self, part: Any) -> list[FloatArray]:
-        """One per feature but the first one, which is 1: one value per item."""
-        ...
-
-    @property
-    def key(self) -> str:
-        """Tells it from other recipes for the same population."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class AsGiven:
-    """Features that are auxiliary variables as they stand."""
-
-    key: ClassVar[str] = "as given"
-
-    def columns(self, part: Any) -> list[FloatArray]:
-        return list(part.auxiliary.values())
-
-
-@dataclass(frozen=True)
-class Plain:
-    """No features: all items are alike."""
-
-    key: ClassVar[str] = "plain"
-
-    def columns(self, part: Any) -> list[FloatArray]:
-        return []
-
-
-@dataclass(frozen=True, eq=False)
-class Made:
-    """Features of a population by what was found out about the whole of it.
-
-    doubt
-        Scale and mean of the log odds of 1 - confidence, and where its square is centred; None: there is none.
-    ranked
-        Columns that enter by rank, their scores, and where each is centred.
-    """
-
-    doubt: tuple[float, float, float] | None
-    ranked: tuple[tuple[Column, Scores, float], ...] = ()
-
-    @cached_property
-    def key(self) -> str:
-        return f"{self.doubt} {[(column, centre) for column, _, centre in self.ranked]}"
-
-    def columns(self, part: Any) -> list[FloatArray]:
-        found = []
-        if self.doubt is not None:
-            scale, mean, bend = self.doubt
-            scaled = doubt_of(part) / scale
-            found = [scaled, (scaled - mean) ** 2 - bend]
-        return found + [scores.of(column(part)) - centre for column, scores, centre in self.ranked]
-
-
-def doubt_of(part: Any) -> FloatArray:
-    """The log odds of 1 - confidence, one per item."""
-    return np.asarray(part.kept("doubt", "", lambda: special.logit(np.clip(part.auxiliary["confidence"], 1e-6, 0.999))))
-
-
-@dataclass(frozen=True)
-class SignalColumn:
-    """An auxiliary variable, as a column."""
-
-    name: str
-
-    def __call__(self, part: Any) -> FloatArray:
-        return np.asarray(part.auxiliary[self.name], dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Extreme:
-    """How far the prediction is from the middle of all."""
-
-    middle: float
-
-    def __call__(self, part: Any) -> FloatArray:
-        return np.abs(_predicted(part) - self.middle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,18 +98,18 @@ class RiskRule:
         How many predicted classes have effects of their own; 0: none.
     """
 
-    recipe: FeatureRecipe
+    features: Features
     groups: int = 0
     family: Family = "bernoulli"
 
     @cached_property
     def key(self) -> str:
         """Tells it from others of the same population."""
-        return f"{self.family} {self.groups} {self.recipe.key}"
+        return f"{self.family} {self.groups} {self.features.key}"
 
     def odds(self, belief: Belief, part: Population) -> FloatArray:
         """One per item: rounded log odds of a failure, or logarithm of the expected loss."""
-        columns = part.memo(self.recipe, lambda: self.recipe.columns(part))
+        columns = part.memo(self.features, lambda: self.features.columns(part))
         codes = part.predictions if self.groups else None
         if self.family == "gamma":
             linear = _linear(belief.coefficients[0], columns, codes, part.size)
@@ -306,13 +188,9 @@ class RiskModel:
     def family(self) -> Family:
         return self.rule.family
 
-    @cached_property
-    def features(self) -> FloatArray:
-        """One row per item, the first column 1: for populations in memory."""
-        return self._features(self.population)
-
-    def _features(self, part: Population) -> FloatArray:
-        return np.column_stack([np.ones(part.size), *self.rule.recipe.columns(part)])
+    def matrix(self, part: Population) -> FloatArray:
+        """The features of some items: one row per item, the first column 1."""
+        return np.column_stack([np.ones(part.size), *self.rule.features.columns(part)])
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -330,7 +208,7 @@ class RiskModel:
         if len(self.mean) == 1:  # all items are alike
             one = ExactSum.of(special.expit(self.mean))
             return float(ExactSum(one.units * self.population.size)) / self.population.size
-        key = ("announced", self.rule.recipe, self.mean.tobytes())
+        key = ("announced", self.rule.features, self.mean.tobytes())
         total = self.population.memo(key, lambda: scan(self.population, _announced, (self.rule, self.mean)))
         return float(total) / self.population.size
 
@@ -419,7 +297,7 @@ class RiskModel:
     def blind(self) -> RiskModel:
         """The same without signals: all items fail equally often, about as often as was believed before any label."""
         if self.family == "gamma":
-            return replace(self, rule=replace(self.rule, recipe=Plain()), mean=self.mean[:1], sd=self.sd[:1])
+            return replace(self, rule=replace(self.rule, features=Plain()), mean=self.mean[:1], sd=self.sd[:1])
         level = np.atleast_1d(special.logit(float((HIDDEN + (1 - HIDDEN) * self._announced) @ self.weights)))
         return replace(self, rule=RiskRule(Plain()), mean=level, sd=np.array([BLIND_SD]), announced=None)
 
@@ -436,7 +314,7 @@ class RiskModel:
 
     def _rows(self, items: IntArray) -> FloatArray:
         part = self.population.take(items)
-        rows = self._features(part)
+        rows = self.matrix(part)
         if not self.rule.groups or part.predictions is None:
             return rows
         return np.concatenate([rows, np.eye(self.rule.groups)[part.predictions]], axis=1)
@@ -478,105 +356,8 @@ class RiskModel:
 
 def _announced(part: Population, given: tuple[RiskRule, FloatArray]) -> ExactSum:
     rule, mean = given
-    return ExactSum.of(special.expit(_linear(mean, rule.recipe.columns(part), None, part.size)))
+    return ExactSum.of(special.expit(_linear(mean, rule.features.columns(part), None, part.size)))
 
 
 def _expected(part: Population, given: tuple[RiskRule, Belief]) -> FloatArray:
     return given[0].expected(given[1], part)
-
-
-def _doubt_sums(part: Population, _: None) -> tuple[ExactSum, ExactSum, Range]:
-    """Of the doubt and its square; and the range of the codes of the predicted classes."""
-    doubt = doubt_of(part) if "confidence" in part.auxiliary else np.zeros(0)
-    codes = Range() if part.predictions is None else Range.of(part.predictions)
-    return ExactSum.of(doubt), ExactSum.of(doubt * doubt), codes
-
-
-def _weighted_sums(part: Population, given: tuple[Made, bool]) -> tuple[ExactSum, ...]:
-    """Of the weights, and of each column but the scaled doubt times them."""
-    made, doubtful = given
-    columns = made.columns(part)
-    likely = special.expit(LEVEL[0] + DOUBT[0] * columns[0]) if doubtful else np.ones(part.size)
-    return summed(likely, *(likely * column for column in columns[int(doubtful) :]))
-
-
-def failure_model(population: Population) -> RiskModel:
-    """The prior for failures.
-
-    ``confidence`` among the auxiliary variables is 1 - confidence; the others enter by rank.
-    """
-    others = [name for name in population.auxiliary if name != "confidence"]
-    spread, mean, codes = _first_sums(population)
-    doubtful = spread > CONSTANT
-    scale = max(spread, 0.3)
-    doubt = (scale, mean / scale, 0.0) if doubtful else None
-    columns = [SignalColumn(name) for name in others]
-    ranked = [(column, normal_scores(population, column, population.size), 0.0) for column in columns]
-    made = Made(doubt, tuple(ranked))
-    if doubtful or ranked:
-        # Zero where failures are expected, so that the intercept means the same with and without a column.
-        weight, *sums = map(float, scan(population, _weighted_sums, (made, doubtful)))
-        centres = [one / weight for one in sums]
-        made = Made(
-            None if doubt is None else (*doubt[:2], centres[0]),
-            tuple((*one[:2], centre) for one, centre in zip(ranked, centres[int(doubtful) :], strict=True)),
-        )
-    prior_mean, sd = failure_prior(others, population.traits, doubted=doubtful)
-    groups = int(codes.high) + 1 if 0 <= codes.high < GROUPS else 0
-    return RiskModel(population, RiskRule(made, groups), prior_mean, sd)
-
-
-def failure_prior(
-    others: Collection[str], traits: Mapping[str, Known], *, doubted: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Prior means and standard deviations: of the intercept, of the doubt and its square, and of other variables.
-
-    doubted
-        Whether there is a doubt, which differs between items.
-    """
-    slope = DOUBT[0] - SHARED * sum(traits[name].echo for name in others if name in traits)
-    known = [LEVEL, (slope, DOUBT[1]), BEND] if doubted else [(float(special.logit(0.1)), 1.5)]
-    mean, sd = np.array([*known, *(traits[name].slope if name in traits else SLOPE for name in others)]).T
-    return mean, sd
-
-
-def loss_prior(others: Collection[str], traits: Mapping[str, Known], *, extreme: bool) -> tuple[FloatArray, FloatArray]:
-    """The same for losses without a limit; ``extreme``: by how far the prediction is from the middle, too."""
-    slopes = [traits[name].error_slope if name in traits else 0.0 for name in others]
-    mean = [0.0, *slopes, *([EXTREME] if extreme else [])]
-    return np.array(mean), np.array([10.0] + [SLOPE[1]] * (len(mean) - 1))
-
-
-def _first_sums(population: Population) -> tuple[float, float, Range]:
-    """Standard deviation and mean of the doubt; smallest and largest code of a predicted class."""
-    *sums, codes = scan(population, _doubt_sums, None)
-    mean, square = (one.exact / population.size for one in sums)
-    return math.sqrt(max(square - mean**2, Fraction(0))), float(mean), codes
-
-
-def _predicted(part: Population) -> FloatArray:
-    return np.asarray(part.predictions, dtype=np.float64)
-
-
-def loss_model(population: Population) -> RiskModel:
-    """The prior for squared or absolute errors: larger where signals are high, or the prediction is extreme."""
-    names = [name for name in population.auxiliary if name != "confidence"]
-    columns, extreme = list[Column](map(SignalColumn, names)), population.predictions is not None
-    if extreme:
-        columns.append(Extreme(median(population, _predicted, population.size)))
-    mean, sd = loss_prior(names, population.traits, extreme=extreme)
-    made = Made(None, tuple((column, normal_scores(population, column, population.size), 0.0) for column in columns))
-    return RiskModel(population, RiskRule(made, 0, "gamma"), mean, sd)
-
-
-def risk_model(population: Population) -> RiskModel:
-    """The prior that fits what is known about a population.
-
-    Its predictions are codes of classes (small whole numbers) or values, where they are known.
-    """
-    return (loss_model if population.task == "regression" else failure_model)(population)
-
-
-def model_of(frame: Population) -> RiskModel:
-    """The prior that fits a frame, made once."""
-    return frame.memo("risk", lambda: risk_model(frame))

@@ -19,8 +19,10 @@ import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.exact import ExactSum, Range, scan, summed
+from fieldcheck.numerics.regression.features import Features
 from fieldcheck.numerics.regression.population import Population
-from fieldcheck.numerics.regression.risk import FeatureRecipe, RiskModel, model_of
+from fieldcheck.numerics.regression.priors import model_of
+from fieldcheck.numerics.regression.risk import RiskModel
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -124,31 +126,31 @@ def _ranges(part: Population, _: None) -> tuple[Range, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Centred:
-    """The features of a recipe, each counted from its mean."""
+    """Features, each counted from its mean."""
 
-    recipe: FeatureRecipe
+    features: Features
     means: tuple[float, ...]
 
     @property
     def key(self) -> str:
-        return f"{self.recipe.key} from {self.means}"
+        return f"{self.features.key} from {self.means}"
 
     def columns(self, part: Population) -> list[FloatArray]:
-        return [column - mean for column, mean in zip(self.recipe.columns(part), self.means, strict=True)]
+        return [column - mean for column, mean in zip(self.features.columns(part), self.means, strict=True)]
 
 
-def _column_sums(part: Population, recipe: FeatureRecipe) -> tuple[ExactSum, ...]:
-    return summed(*recipe.columns(part))
+def _column_sums(part: Population, features: Features) -> tuple[ExactSum, ...]:
+    return summed(*features.columns(part))
 
 
 def _turned(model: RiskModel, level: RiskModel) -> RiskModel:
     """All slopes the other way round; ``level`` is the same without signals."""
-    items, recipe = model.population, model.rule.recipe
-    sums = items.memo(("sums", recipe), lambda: scan(items, _column_sums, recipe))
+    items, features = model.population, model.rule.features
+    sums = items.memo(("sums", features), lambda: scan(items, _column_sums, features))
     means = tuple(float(one) / items.size for one in sums)
     return replace(
         model,
-        rule=replace(model.rule, recipe=items.memo(("centred", recipe), lambda: _Centred(recipe, means))),
+        rule=replace(model.rule, features=items.memo(("centred", features), lambda: _Centred(features, means))),
         mean=np.concatenate([level.mean, -model.mean[1:]]),
         sd=np.concatenate([level.sd, model.sd[1:]]),
     )
