@@ -49,7 +49,7 @@ class Scratch:
         return cls(Path(folder))
 
     def get(self, slot: str, key: str, start: int, make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """A column of the part that begins at ``start``, as ``core.pool.frame.Kept`` has it.
+        """A column of the part that begins at ``start``, as ``core.pool.frame.KeptColumns`` has it.
 
         What is made on the way to another column is not kept: the other one will be asked for.
         """

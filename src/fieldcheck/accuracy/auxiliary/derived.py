@@ -25,7 +25,7 @@ from fieldcheck.accuracy.auxiliary.sae import Sae
 from fieldcheck.accuracy.auxiliary.symmetry import Symmetry
 from fieldcheck.accuracy.auxiliary.vae import Vae
 from fieldcheck.core.pool.fingerprint import Fingerprint
-from fieldcheck.core.pool.frame import FEW, Frame, Kept
+from fieldcheck.core.pool.frame import FEW, Frame, KeptColumns
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.registry import Registry
@@ -186,7 +186,7 @@ class _KeptStep:
         Whether there are predictions.
     """
 
-    kept: Kept | None
+    kept: KeptColumns | None
     predicted: bool
 
     def __call__(self, pool: Pool, asked: tuple[tuple[str, ...], Mapping[str, Trait], Callable[..., R], Any]) -> R:
@@ -195,7 +195,7 @@ class _KeptStep:
 
 
 def _part_frame(
-    pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], kept: Kept | None, *, predicted: bool
+    pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], kept: KeptColumns | None, *, predicted: bool
 ) -> Frame:
     own = PartColumns(pool, names, kept)
     said = own.predictions if predicted else None
@@ -208,7 +208,7 @@ class PartColumns(Mapping[str, FloatArray]):
 
     pool: Pool
     names: tuple[str, ...]
-    kept: Kept | None
+    kept: KeptColumns | None
 
     def __getitem__(self, name: str) -> FloatArray:
         if name not in self.names:

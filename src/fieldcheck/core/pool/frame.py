@@ -30,7 +30,7 @@ FEW = 1 << 20
 """Up to so many items, what parts remember is kept."""
 
 
-class Kept(Protocol):
+class KeptColumns(Protocol):
     """Where parts keep columns that the next steps will want again."""
 
     def get(self, slot: str, key: str, start: int, make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -44,7 +44,7 @@ class Kept(Protocol):
         ...
 
 
-class KeptHere(Kept):
+class KeptInMemory(KeptColumns):
     """In this memory: eight bytes an item and slot."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Frame:
     worthwhile: tuple[str, ...] | None = None
     constant: tuple[str, ...] = ()
     start: int = 0
-    _kept: Kept | None = field(default_factory=KeptHere, repr=False)
+    _kept: KeptColumns | None = field(default_factory=KeptInMemory, repr=False)
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def chi(self, name: str) -> FloatArray:
@@ -162,10 +162,10 @@ class Frame:
 
     def _own(self, **changed: Any) -> Frame:
         """With something changed; what it remembers is its own."""
-        return replace(self, **changed, _memo={}, _kept=KeptHere())
+        return replace(self, **changed, _memo={}, _kept=KeptInMemory())
 
     def kept(self, slot: str, key: str, make: Callable[[], FloatArray]) -> FloatArray:
-        """Of a part: a column that the next steps will want again; ``Kept`` has the words."""
+        """Of a part: a column that the next steps will want again; ``KeptColumns`` has the words."""
         return make() if self._kept is None else self._kept.get(slot, key, self.start, make)
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:
