@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from threadpoolctl import threadpool_limits
 
 from fieldcheck.campaign import people
@@ -123,6 +123,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
                 answers=answers,
                 show_predictions=show_predictions,
                 root=_root(root),
+                secure=address.startswith("https:"),
             )
             shown = address or _address(host, listener.getsockname()[1]) + _root(root)[1:]
             own = _link(shown, token)
@@ -136,7 +137,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
     tell(f"stopped; {words.counted(saved, 'label')} saved in {campaign.place}")
 
 
-def _run(app: FastAPI, listener: socket.socket, *, browse: str) -> None:
+def _run(app: Starlette, listener: socket.socket, *, browse: str) -> None:
     if browse:
         threading.Thread(target=webbrowser.open, args=[browse], daemon=True).start()
     with _ended_by_signal():
@@ -198,13 +199,14 @@ def _ended_by_signal() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _config(app: FastAPI) -> uvicorn.Config:
+def _config(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=Connection,
         log_level="warning",
         access_log=False,  # it would write down tokens
         server_header=False,
+        proxy_headers=False,  # whoever is on this machine could say to be another address with each guess
         timeout_keep_alive=KEPT,
         timeout_graceful_shutdown=10,
     )
