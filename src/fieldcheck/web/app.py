@@ -39,7 +39,7 @@ Act = Callable[[Any, Person], Any]
 """Does what a person asks for."""
 
 
-LOOK = 0.25
+LOOK = 0.5
 """Seconds between two looks for something to push."""
 
 

@@ -26,6 +26,7 @@ from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.web.app import create_app
 from fieldcheck.web.connection import Connection
 from fieldcheck.web.guard import LOOPBACK
+from fieldcheck.web.watch import share_one_heap
 
 PORT = 8765
 
@@ -100,6 +101,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
     """
     # The estimate is made in a thread of its own: a label must not wait 5 ms for each of its turns.
     sys.setswitchinterval(0.0005)
+    share_one_heap()
     names = (*LOOPBACK, *names_of(host), *hosts, *_names_in(address))
     # One thread for linear algebra: a second one would take the other core from those who label, mostly to wait.
     with threadpool_limits(1), Campaign.open(storage, pool=pool) as campaign:
