@@ -412,11 +412,11 @@ def _query(path: Path) -> object:
     return parse(path.read_bytes().decode("utf-8", "replace"), _space())
 
 
-def _recipe(path: Path) -> object:
-    from fieldcheck.tomography.setup.space_file import read_recipe
+def _space_file(path: Path) -> object:
+    from fieldcheck.tomography.setup.space_file import read_space_file
 
-    recipe = read_recipe(path)
-    return recipe.code if recipe.model else recipe.truth
+    file = read_space_file(path)
+    return file.code if file.model else file.truth
 
 
 def _profile(path: Path) -> object:
@@ -506,7 +506,7 @@ def targets() -> dict[str, Target]:
         Target("run_quality", "quality.npz", lambda: _of_run("quality.npz"), lambda path: _opened(path.parent), _run),
         Target("run_fit", "surrogate.npz", _fits, _fit),
         Target("truth", "truth.npz", _truth, _read_truth),
-        Target("space_file", "space.toml", lambda: [SPACE], _recipe),
+        Target("space_file", "space.toml", lambda: [SPACE], _space_file),
         Target("profile", "profile.toml", lambda: [b"brightness = [0.5, 0, 0, 0.5]\nzoom = [1, 0, 2]\n"], _profile),
         Target("labels", "labels.txt", _studio, _labels),
         Target("query", "query.txt", lambda: [one.encode() for one in QUERIES], _query),

@@ -26,8 +26,8 @@ from fieldcheck.core.space import Axis, Space
 from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.perturbations import family
 from fieldcheck.tomography.plans import registry as plans
-from fieldcheck.tomography.setup.space_file import Recipe
-from fieldcheck.tomography.setup.subject import Subject, of_recipe
+from fieldcheck.tomography.setup.space_file import SpaceFile
+from fieldcheck.tomography.setup.subject import Subject, of_space_file
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
 INPUTS = 400
@@ -51,16 +51,16 @@ class Task:
     model: dict[str, Any]
     data: dict[str, Any]
 
-    def recipe(self, *, specs: Sequence[str] | None = None, inputs: int = INPUTS) -> Recipe:
+    def recipe(self, *, specs: Sequence[str] | None = None, inputs: int = INPUTS) -> SpaceFile:
         """The space file as the product reads it; the model and its data are made where they are missing."""
         folder = kept()
         if not (folder / self.model["file"]).exists():
             self.make(folder)
-        return Recipe(_space(specs or self.perturbations), folder, self.model, {**self.data, "limit": inputs})
+        return SpaceFile(_space(specs or self.perturbations), folder, self.model, {**self.data, "limit": inputs})
 
     def subject(self, *, specs: Sequence[str] | None = None, inputs: int = INPUTS) -> Subject:
         """The model with its data, ready to be measured."""
-        return of_recipe(self.recipe(specs=specs, inputs=inputs), trust=True)
+        return of_space_file(self.recipe(specs=specs, inputs=inputs), trust=True)
 
 
 def _space(specs: Sequence[str]) -> Space:

@@ -37,8 +37,8 @@ from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import low_orders
 from fieldcheck.tomography.quality.map import measure_quality
 from fieldcheck.tomography.runs import stopping
-from fieldcheck.tomography.setup.space_file import read_recipe
-from fieldcheck.tomography.setup.subject import Subject, of_recipe
+from fieldcheck.tomography.setup.space_file import read_space_file
+from fieldcheck.tomography.setup.subject import Subject, of_space_file
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 from fieldcheck.tomography.surrogates import registry as surrogates
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
@@ -88,10 +88,10 @@ def subject(run: Run, name: str, axes: int, inputs: int) -> Subject:
     """The model of a task with the first perturbations of its space file."""
     place = subjects.prepared(run.data, folder(run), name, short=run.short)
     sys.path.append(str(place.parent))  # the model of the pairs is code beside the space file
-    recipe = read_recipe(place)
+    recipe = read_space_file(place)
     assert recipe.space is not None
     space = Space(recipe.space.axes[:axes])
-    return of_recipe(replace(recipe, space=space, data={**recipe.data, "limit": inputs}), trust=True)
+    return of_space_file(replace(recipe, space=space, data={**recipe.data, "limit": inputs}), trust=True)
 
 
 @cache
@@ -181,7 +181,7 @@ def table_1(run: Run) -> str:
 
 
 def axes_of(name: str) -> Sequence[str]:
-    space = read_recipe(subjects.HERE / f"{name}.toml").space
+    space = read_space_file(subjects.HERE / f"{name}.toml").space
     assert space is not None
     return space.names
 

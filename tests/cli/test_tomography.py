@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fieldcheck.tomography import perturbations
-from fieldcheck.tomography.setup.space_file import read_recipe
+from fieldcheck.tomography.setup.space_file import read_space_file
 
 from .conftest import SPACE
 from .sheets import CODE, Run
@@ -253,7 +253,7 @@ def test_init_writes_a_file_that_is_read(run: Run, tmp_path: Path, network: Path
     for family in ("mnist", "cifar", "driving", "signs", "text"):
         text = run("tomography", "init", "--family", family).out
         (tmp_path / "space.toml").write_text(text)
-        space = read_recipe(tmp_path / "space.toml").space
+        space = read_space_file(tmp_path / "space.toml").space
         assert space is not None
         assert [axis.perturbation for axis in space.axes] == perturbations.family(family)
         done = run("tomography", "run", tmp_path / "space.toml", "--out", tmp_path / "run")

@@ -202,9 +202,9 @@ def test_confidence_counts_by_its_spread_not_by_its_level() -> None:
     """A network that doubts four times as much, in odds, has the same slopes; hardly any spread, hardly any risk."""
     doubt = suspicion() * 0.2 + 0.001
     odds = doubt / (1 - doubt)
-    first, second = (failure_model(o / (1 + o), {}, None, SIZE).features[:, 1] for o in (odds, 4 * odds))
+    first, second = (features_of(failure_model(o / (1 + o), {}, None, SIZE))[:, 1] for o in (odds, 4 * odds))
     np.testing.assert_allclose(np.diff(second), np.diff(first), atol=1e-9)
-    close = failure_model(expit(0.01 * signals()["dsa"]), {}, None, SIZE).features[:, 1]
+    close = features_of(failure_model(expit(0.01 * signals()["dsa"]), {}, None, SIZE))[:, 1]
     assert np.ptp(close) < 0.05
 
 

@@ -21,8 +21,8 @@ from fieldcheck.core.space import Axis, Space
 from fieldcheck.models.fit import PictureFit
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.answers.run import Run
-from fieldcheck.tomography.setup.space_file import read_recipe
-from fieldcheck.tomography.setup.subject import Subject, of_recipe
+from fieldcheck.tomography.setup.space_file import read_space_file
+from fieldcheck.tomography.setup.subject import Subject, of_space_file
 
 HEIGHT, WIDTH = 40, 48
 NAMES = ("scale", "translate", "rotate", "shear", "zoom", "brightness")
@@ -102,7 +102,7 @@ def space_file(folder: Path, *names: str, levels: int = 3, **words: str) -> Path
 
 
 def subject(folder: Path, *names: str, levels: int = 3, **words: str) -> Subject:
-    return of_recipe(read_recipe(space_file(folder, *names, levels=levels, **words)), trust=True)
+    return of_space_file(read_space_file(space_file(folder, *names, levels=levels, **words)), trust=True)
 
 
 def every(found: Subject) -> tuple[Any, Any]:
@@ -247,7 +247,7 @@ def test_own_decoders_and_checks(folder: Path) -> None:
     own = subject(folder, "translate", **plain, check='function"\nfunction = "detectors:none_right')
     assert own.measure(np.zeros(2, dtype=int), np.array([0, 11]), None).tolist()[0] == 0.0
     with pytest.raises(FieldcheckError, match="trust"):
-        of_recipe(read_recipe(space_file(folder, "translate", **plain)), trust=False)
+        of_space_file(read_space_file(space_file(folder, "translate", **plain)), trust=False)
 
 
 def test_a_share_and_f1(folder: Path) -> None:
@@ -362,7 +362,7 @@ def test_a_real_detector_on_real_frames(tmp_path: Path, published_data: Path) ->
         pytest.skip("the driving frames are not there")
     path = tmp_path / "space.toml"
     path.write_text(DRIVING.format(data=published_data.as_posix()))
-    found = of_recipe(read_recipe(path))
+    found = of_space_file(read_space_file(path))
     tests = found.space.numbers([[0, 0], [1, 0], [0, 5]])
     held, objects = found.observe(np.repeat(tests, 24), np.tile(np.arange(24), 3), None)
     assert objects is not None

@@ -16,8 +16,8 @@ from fieldcheck.core.space import Axis, Space
 from fieldcheck.sources import open_inputs
 from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.query import parse
-from fieldcheck.tomography.setup.space_file import read_recipe
-from fieldcheck.tomography.setup.subject import Subject, of_recipe
+from fieldcheck.tomography.setup.space_file import read_space_file
+from fieldcheck.tomography.setup.subject import Subject, of_space_file
 
 ROWS = [
     ("Where does the river begin its journey?", "Where is the source of the river?", 1),
@@ -68,7 +68,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def subject(folder: Path, of: str = "") -> Subject:
     (folder / "space.toml").write_text(SPACE.format(of=of))
-    return of_recipe(read_recipe(folder / "space.toml"), trust=True)
+    return of_space_file(read_space_file(folder / "space.toml"), trust=True)
 
 
 def perturbed(found: Subject, severities: list[int]) -> list[Any]:
@@ -144,7 +144,7 @@ name = "rotate"
 
 def axis_of(folder: Path, more: str) -> Axis:
     (folder / "space.toml").write_text(TURNED.format(more=more))
-    space = read_recipe(folder / "space.toml").space
+    space = read_space_file(folder / "space.toml").space
     assert space is not None
     return space.axes[0]
 

@@ -12,8 +12,8 @@ import pytest
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.tomography.answers.run import measure
 from fieldcheck.tomography.plans import registry as plans
-from fieldcheck.tomography.setup.space_file import KEYS, read_recipe
-from fieldcheck.tomography.setup.subject import Subject, of_recipe
+from fieldcheck.tomography.setup.space_file import KEYS, read_space_file
+from fieldcheck.tomography.setup.subject import Subject, of_space_file
 
 SPACE = """
 [model]
@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def subject(folder: Path, *, model: str, data: str = "rows.npz#x", trust: bool = True) -> Subject:
     path = folder / "space.toml"
     path.write_text(SPACE.format(model=model, data=data))
-    return of_recipe(read_recipe(path), trust=trust)
+    return of_space_file(read_space_file(path), trust=trust)
 
 
 def test_a_function_is_a_model(folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_weights_lie_beside_the_space_file(folder: Path) -> None:
     path = folder / "deep" / "space.toml"
     path.parent.mkdir()
     path.write_text(SPACE.format(model="rowmodel:network@w.safetensors", data="../rows.npz"))
-    code = read_recipe(path).code
+    code = read_space_file(path).code
     assert code is not None
     assert code.weights == path.parent / "w.safetensors"
     assert code.text == f"rowmodel:network@{path.parent / 'w.safetensors'}"
@@ -122,7 +122,7 @@ def test_a_space_file_takes_what_predict_takes(folder: Path) -> None:
             'file = "rows.csv"', 'file = "rows.csv"\ncolumns = ["a", "b"]\nencoding = "utf-16"'
         )
     )
-    found = of_recipe(read_recipe(path), trust=True)
+    found = of_space_file(read_space_file(path), trust=True)
     assert found.inputs == 2
     assert found.measure(np.array([0, 0]), np.array([0, 1]), None).tolist() == [1.0, 1.0]
 
@@ -135,4 +135,4 @@ def test_a_value_of_another_kind_is_refused(folder: Path, wrong: str) -> None:
     path = folder / "space.toml"
     path.write_text(SPACE.format(model="rowmodel:above", data="rows.npz#x").replace(table, f"{table}\n{wrong}"))
     with pytest.raises(FieldcheckError, match=wrong.split(maxsplit=1)[0]):
-        read_recipe(path)
+        read_space_file(path)

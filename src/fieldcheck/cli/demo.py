@@ -161,7 +161,7 @@ def _shown(found: Estimate | Comparison) -> str:
 def _tomography(field: digits.DigitsField, out: Path) -> Run:
     """What a few thousand inferences say about all combinations of three perturbations."""
     shutil.rmtree(out / "run", ignore_errors=True)
-    subject = tomography.of_recipe(tomography.read_recipe(out / "space.toml"), trust=True)
+    subject = tomography.of_space_file(tomography.read_space_file(out / "space.toml"), trust=True)
     run = tomography.measure(
         subject, plan=tomography.plans.build("spread"), budget=INFERENCES, surrogate="logistic", folder=out / "run"
     )

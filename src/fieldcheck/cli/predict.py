@@ -25,7 +25,7 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.places import place_of
 from fieldcheck.files.whole import whole_file
 from fieldcheck.models import classes as naming
-from fieldcheck.sources.pools.manifest import Manifest
+from fieldcheck.sources.pools import manifest
 
 NO_MODEL = "none"
 
@@ -222,7 +222,7 @@ def predict(
         _finish(found, out, items=inputs, as_json=as_json)
         return
 
-    def made(items: Inputs, reading: dict[str, Any], told: Report) -> Pool | Manifest:
+    def made(items: Inputs, reading: dict[str, Any], told: Report) -> Pool | manifest.Manifest:
         asked = running.Prediction(
             model,
             items,
@@ -251,7 +251,7 @@ def predict(
 
     with progress("predict") as told:
         try:
-            pool: Pool | Manifest = made(items, reading, told)
+            pool: Pool | manifest.Manifest = made(items, reading, told)
         except ModelError as refused:
             if not _may_be_grey(items, colour):
                 raise
@@ -259,7 +259,7 @@ def predict(
     if truth is None and running.has_labels(items):
         tell("note: the inputs know the truth (class folders, or a column of labels); --truth writes it into the pool")
     seen = inputs if items.kind != "text" and Path(inputs).exists() else ""
-    if isinstance(pool, Manifest):
+    if isinstance(pool, manifest.Manifest):
         _tell_shards(pool, out, items=seen, as_json=as_json)
     else:
         _finish(pool, out, activations=activations, items=seen, as_json=as_json)
@@ -271,14 +271,14 @@ def _may_be_grey(items: Inputs, colour: str) -> bool:
 
 
 def _in_grey(
-    made: Callable[[Inputs, dict[str, Any], Report], Pool | Manifest],
+    made: Callable[[Inputs, dict[str, Any], Report], Pool | manifest.Manifest],
     inputs: str,
     reading: dict[str, Any],
     told: Report,
     refused: ModelError,
     *,
     required: bool,
-) -> Pool | Manifest:
+) -> Pool | manifest.Manifest:
     """The same with grey images; where the model does not take them either, what it said first."""
     try:
         pool = made(sources.open_inputs(inputs, label_required=required, **cast(Any, reading)), reading, told)
@@ -344,7 +344,7 @@ def _check_out(out: Path | None, activations: Path | None = None, *, folder: boo
         )
 
 
-def _tell_shards(made: Manifest, out: Path | None, *, items: str, as_json: bool) -> None:
+def _tell_shards(made: manifest.Manifest, out: Path | None, *, items: str, as_json: bool) -> None:
     for note in made.notes:
         tell(f"note: {note}")
     if as_json:

@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 
 from fieldcheck import report
+from fieldcheck.accuracy.assessment import simulate as simulation
 from fieldcheck.accuracy.assessment import stopping
-from fieldcheck.accuracy.assessment.simulate import simulate_accuracy, simulate_until
 from fieldcheck.accuracy.comparison.simulate import simulate_comparison
 from fieldcheck.cli import options
 from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_facts, show_json, show_statement, tell
@@ -79,7 +79,7 @@ def simulate(
         return
     result: Estimate | Stop
     if rule is not None:
-        result = simulate_until(
+        result = simulation.simulate_until(
             items,
             rule,
             design,
@@ -91,7 +91,7 @@ def simulate(
             threshold=threshold,
         )
     else:
-        result = simulate_accuracy(
+        result = simulation.simulate_accuracy(
             items,
             design,
             auxiliary=auxiliary,

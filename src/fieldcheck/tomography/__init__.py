@@ -10,8 +10,8 @@ from fieldcheck.tomography.plans.base import Plan
 from fieldcheck.tomography.runs.stopping import Stopping
 from fieldcheck.tomography.runs.stopping import registry as stopping_rules
 from fieldcheck.tomography.setup.executor import Executor
-from fieldcheck.tomography.setup.space_file import Recipe, read_recipe
-from fieldcheck.tomography.setup.subject import Subject, of_recipe, of_truth
+from fieldcheck.tomography.setup.space_file import SpaceFile, read_space_file
+from fieldcheck.tomography.setup.subject import Subject, of_space_file, of_truth
 from fieldcheck.tomography.setup.template import template
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
 
@@ -19,17 +19,17 @@ __all__ = [
     "Executor",
     "Plan",
     "Profile",
-    "Recipe",
     "RecordedTruth",
     "Run",
+    "SpaceFile",
     "Stopping",
     "Subject",
     "Weakness",
     "measure",
-    "of_recipe",
+    "of_space_file",
     "of_truth",
     "plans",
-    "read_recipe",
+    "read_space_file",
     "read_truth",
     "stopping_rules",
     "template",

@@ -64,15 +64,15 @@ def run(
 
     A finished run is extended by --resume with more --inferences, or a narrower --half-width.
     """
-    recipe = _with_options(space_file.read_recipe(space), inferences, half_width, plan, stop)
+    file = _with_options(space_file.read_space_file(space), inferences, half_width, plan, stop)
     if threads is not None:
-        recipe = replace(recipe, model={**recipe.model, "threads": threads})
-    chosen, budget, rule = _plan(recipe), _budget(recipe), _rule(recipe)
+        file = replace(file, model={**file.model, "threads": threads})
+    chosen, budget, rule = _plan(file), _budget(file), _rule(file)
     runs = engines.engine_of(engine)
-    subject = tomography.of_recipe(recipe, trust=trust)
+    subject = tomography.of_space_file(file, trust=trust)
     for note in subject.notes:
         tell(f"note: {note}")
-    if recipe.quality:
+    if file.quality:
         quality_map.check_space(subject.space)
     if subject.space.size > selection.LISTED:
         tell(
@@ -85,20 +85,20 @@ def run(
             plan=chosen,
             budget=budget,
             rule=rule,
-            surrogate=recipe.surrogate,
-            seed=recipe.seed,
-            ordered=recipe.ordered,
+            surrogate=file.surrogate,
+            seed=file.seed,
+            ordered=file.ordered,
             folder=out,
             resume=resume,
             progress=report,
             tell=tell,
-            base=_base(recipe),
-            look=partial(_look, recipe, subject),
-            workers=None if engine == "local" else Workers(runs, partial(tomography.of_recipe, recipe, trust=trust)),
+            base=_base(file),
+            look=partial(_look, file, subject),
+            workers=None if engine == "local" else Workers(runs, partial(tomography.of_space_file, file, trust=trust)),
         )
     result.export()
-    if recipe.quality:
-        _add_quality(recipe, subject.executor, out)
+    if file.quality:
+        _add_quality(file, subject.executor, out)
     summary = _summary(result, subject)
     if as_json:
         show_json({"folder": str(out), **summary})
@@ -109,46 +109,46 @@ def run(
 
 
 def _with_options(
-    recipe: space_file.Recipe, inferences: int | None, half_width: float | None, plan: str | None, stop: str | None
-) -> space_file.Recipe:
-    """The recipe, its plan changed by what was said on the command line."""
+    file: space_file.SpaceFile, inferences: int | None, half_width: float | None, plan: str | None, stop: str | None
+) -> space_file.SpaceFile:
+    """The space file, its plan changed by what was said on the command line."""
     if inferences is not None and half_width is not None:
         raise SpaceError("--inferences and --half-width", rule="one of them says when to stop", hint="leave one out")
-    changed: dict[str, Any] = dict(recipe.plan)
+    changed: dict[str, Any] = dict(file.plan)
     if half_width is not None:
         changed.pop("inferences", None)
     if inferences is not None:
         changed.pop("half_width", None)
     given = {"inferences": inferences, "half_width": half_width, "kind": plan, "stop": stop}
     changed.update({name: value for name, value in given.items() if value is not None})
-    return replace(recipe, plan=changed)
+    return replace(file, plan=changed)
 
 
-def _plan(recipe: space_file.Recipe) -> Plan:
-    share = recipe.plan.get("share")
+def _plan(file: space_file.SpaceFile) -> Plan:
+    share = file.plan.get("share")
     if share is not None and type(share) not in (int, float):
         raise SpaceError(f"share = {share!r}", rule="a share of the tests of orders 3 and 4, as 0.05")
-    return plans.build(str(recipe.plan.get("kind", "spread")), share=share)
+    return plans.build(str(file.plan.get("kind", "spread")), share=share)
 
 
-def _budget(recipe: space_file.Recipe) -> int | None:
-    found = recipe.plan.get("inferences")
+def _budget(file: space_file.SpaceFile) -> int | None:
+    found = file.plan.get("inferences")
     if found is not None and (type(found) is not int or found < 1):
         raise SpaceError(f"inferences = {found!r}", rule="a whole number, 1 or more")
     return found
 
 
-def _base(recipe: space_file.Recipe) -> int:
-    found = recipe.plan.get("base", BASE)
+def _base(file: space_file.SpaceFile) -> int:
+    found = file.plan.get("base", BASE)
     if type(found) is not int or found < 0:
         raise SpaceError(f"base = {found!r}", rule="unperturbed inputs that are measured first, as 400")
     return found
 
 
-def _look(recipe: space_file.Recipe, subject: tomography.Subject, outcomes: Outcomes) -> None:
+def _look(file: space_file.SpaceFile, subject: tomography.Subject, outcomes: Outcomes) -> None:
     """Say how the unperturbed inputs went; stop where that is far from what was expected."""
     held = outcomes.applicable.held
-    share, expected = float(held.mean()), recipe.check.get("expect")
+    share, expected = float(held.mean()), file.check.get("expect")
     of = f"all {len(held):,}" if len(held) == subject.inputs else f"{len(held):,} of {subject.inputs:,}"
     tell(f"unperturbed: {words.percent(share)} right on {of} inputs")
     if expected is not None:
@@ -166,25 +166,25 @@ def _look(recipe: space_file.Recipe, subject: tomography.Subject, outcomes: Outc
         )
 
 
-def _rule(recipe: space_file.Recipe) -> stopping.Stopping | None:
-    width, kind = recipe.plan.get("half_width"), str(recipe.plan.get("stop", "half-width"))
-    if width is None and "stop" not in recipe.plan:
+def _rule(file: space_file.SpaceFile) -> stopping.Stopping | None:
+    width, kind = file.plan.get("half_width"), str(file.plan.get("stop", "half-width"))
+    if width is None and "stop" not in file.plan:
         return None
     if width is not None and (type(width) not in (int, float) or width <= 0):
         raise SpaceError(f"half_width = {width!r}", rule="a share above 0, as 0.02")
     return stopping.registry.build(kind, width=width)
 
 
-def _add_quality(recipe: space_file.Recipe, executor: tomography.Executor | None, out: Path) -> None:
+def _add_quality(file: space_file.SpaceFile, executor: tomography.Executor | None, out: Path) -> None:
     """Measure what [quality] asks for, unless the folder has it already."""
     if executor is None:
         raise SpaceError("the quality of a recorded truth", rule="[quality] needs a model and its data")
     if (out / quality_map.FILE).exists():
         return
-    given = dict(recipe.quality)
+    given = dict(file.quality)
     if given.get("features", "auto") not in FEATURES:
-        given["features"] = recipe.folder / str(given["features"])
-    quality = quality_map.measure_quality(executor, **given, seed=recipe.seed)
+        given["features"] = file.folder / str(given["features"])
+    quality = quality_map.measure_quality(executor, **given, seed=file.seed)
     quality.save(out)
     for note in quality.notes:
         tell(f"note: quality: {note}")

@@ -64,7 +64,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class SpaceFile:
     """A space file, read and checked.
 
     folder
@@ -139,8 +139,8 @@ class Recipe:
         return name, mark + part
 
 
-def read_recipe(path: str | Path) -> Recipe:
-    """The recipe in a TOML file."""
+def read_space_file(path: str | Path) -> SpaceFile:
+    """A space file, from its TOML."""
     place = Path(path)
     try:
         text = place.read_text(encoding="utf-8")
@@ -149,10 +149,10 @@ def read_recipe(path: str | Path) -> Recipe:
         raise SpaceError(f"{place}: {error}", rule="a space file that can be read", hint="tomography init") from error
     except tomllib.TOMLDecodeError as error:
         raise SpaceError(f"{place}: {error}", rule="a space file is TOML", hint="tomography init") from error
-    return _recipe(table, place, text)
+    return _space_file(table, place, text)
 
 
-def _recipe(table: Mapping[str, Any], place: Path, text: str) -> Recipe:
+def _space_file(table: Mapping[str, Any], place: Path, text: str) -> SpaceFile:
     _check_keys("", table, place)
     parts = {name: _table(table, name, place) for name in ("model", "data", "truth", "check", "plan", "quality")}
     if not parts["truth"] and not (parts["model"] and parts["data"]):
@@ -166,7 +166,7 @@ def _recipe(table: Mapping[str, Any], place: Path, text: str) -> Recipe:
     space = _space(table.get("perturbation", []), place)
     if space is None and not parts["truth"]:
         raise SpaceError(f"{place}: no perturbation", rule="one [[perturbation]] or more, with name and levels")
-    return Recipe(
+    return SpaceFile(
         space=space,
         folder=place.parent,
         surrogate=_value(table, "surrogate", str, "auto", place),

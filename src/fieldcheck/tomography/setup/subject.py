@@ -28,8 +28,9 @@ from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond, against, entries
 from fieldcheck.tomography.setup.scenes import VISIBLE, Right, Scenes
-from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, Recipe
+from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, SpaceFile
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
+from fieldcheck.tomography.surrogates.alike import Alike
 from fieldcheck.tomography.surrogates.left import ShareLeft
 
 Measuring = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
@@ -53,8 +54,8 @@ class Subject:
         What it was made from: a run goes on only with the same.
     notes
         What was found out when it was opened.
-    recorded_left
-        The share of the inputs with an object left, where that was recorded.
+    recorded_left, recorded_alike
+        The share of the inputs with an object left, and which tests make the same of an input, where that was recorded.
     one_order
         Whether perturbations can be applied in the space's own order only.
     """
@@ -69,11 +70,16 @@ class Subject:
     notes: tuple[str, ...] = ()
     executor: Executor | None = None
     recorded_left: ShareLeft | None = None
+    recorded_alike: Alike | None = None
     one_order: bool = False
 
     def left(self) -> ShareLeft | None:
         """The share of the inputs with an object left, where the truth is boxes."""
         return self.recorded_left if self.executor is None else self.executor.left()
+
+    def alike(self) -> Alike | None:
+        """Which tests make the same of which inputs, where some do."""
+        return self.recorded_alike if self.executor is None else self.executor.alike()
 
     @property
     def observe(self) -> Observing:
@@ -91,33 +97,41 @@ def of_truth(truth: RecordedTruth) -> Subject:
 
     digest = {"truth": hashlib.sha256(np.packbits(truth.held).tobytes()).hexdigest()[:16]}
     return Subject(
-        truth.space, truth.inputs, measure, truth.labels, truth.guess, digest, recorded_left=truth.left, one_order=True
+        truth.space,
+        truth.inputs,
+        measure,
+        truth.labels,
+        truth.guess,
+        digest,
+        recorded_left=truth.left,
+        recorded_alike=truth.alike,
+        one_order=True,
     )
 
 
-def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
+def of_space_file(file: SpaceFile, *, trust: bool = False) -> Subject:
     """What a space file names.
 
     trust
         Whether code that the file names may run: a pickled model, TorchScript, a check function, a perturbation.
     """
-    if recipe.truth:
-        truth = read_truth(recipe.path("truth"))
-        wanted = recipe.truth.get("perturbations")
+    if file.truth:
+        truth = read_truth(file.path("truth"))
+        wanted = file.truth.get("perturbations")
         return of_truth(truth.along(wanted) if wanted else truth)
-    inputs = _inputs(recipe)
+    inputs = _inputs(file)
     opened = models.opened(
-        recipe.code.text if recipe.code else recipe.path("model"),
+        file.code.text if file.code else file.path("model"),
         inputs,
-        opening=_opening(recipe, trust),
-        preparation=_preparation(recipe),
+        opening=_opening(file, trust),
+        preparation=_preparation(file),
     )
-    space = recipe.space
+    space = file.space
     if space is None:
         raise SpaceError("no perturbation", rule="one [[perturbation]] or more")
-    scenes, respond = _scenes(recipe, inputs, opened, trust=trust)
+    scenes, respond = _scenes(file, inputs, opened, trust=trust)
     check, classes, guess = (
-        _checking(recipe, inputs, opened, respond, trust=trust) if scenes is None else (_unasked, None, 0.0)
+        _checking(file, inputs, opened, respond, trust=trust) if scenes is None else (_unasked, None, 0.0)
     )
     executor = Executor(
         space=space,
@@ -125,34 +139,34 @@ def of_recipe(recipe: Recipe, *, trust: bool = False) -> Subject:
         inputs=inputs,
         respond=respond,
         check=check,
-        seed=recipe.seed,
-        batch=int(recipe.model.get("batch", 512)),
+        seed=file.seed,
+        batch=int(file.model.get("batch", 512)),
         hidden=_hidden(opened),
         scenes=scenes,
     )
     digest = {
-        "model": _model_digest(recipe),
-        "data": file_digest(recipe.path("data")) + recipe.data_source.removeprefix(str(recipe.path("data"))),
-        "settings": _settings(recipe),
+        "model": _model_digest(file),
+        "data": file_digest(file.path("data")) + file.data_source.removeprefix(str(file.path("data"))),
+        "settings": _settings(file),
     }
     return Subject(space, len(inputs), executor.measure, classes, guess, digest, executor.clock, opened.notes, executor)
 
 
-def _model_digest(recipe: Recipe) -> str:
+def _model_digest(file: SpaceFile) -> str:
     """A fingerprint of the model's file; of code that was imported, its name with those of its module and weights."""
-    code = recipe.code
+    code = file.code
     if code is None:
-        return file_digest(recipe.path("model"))
+        return file_digest(file.path("model"))
     source = getattr(sys.modules[code.module], "__file__", None)
     files = [file_digest(Path(one)) for one in (source, code.weights) if one is not None]
-    return " ".join([str(recipe.model["file"]), *files])
+    return " ".join([str(file.model["file"]), *files])
 
 
-def _settings(recipe: Recipe) -> str:
+def _settings(file: SpaceFile) -> str:
     """All that the file says of model, data and check, but where they are and what changes no outcome."""
     tables = [
         {name: value for name, value in table.items() if name not in ("file", "batch", "threads", "expect")}
-        for table in (recipe.model, recipe.data, recipe.check)
+        for table in (file.model, file.data, file.check)
     ]
     return json.dumps(tables, sort_keys=True, default=str)
 
@@ -190,28 +204,28 @@ def _hidden(opened: models.Opened) -> Respond | None:
     return lambda batch: opened.model.respond(opened.steps(batch), layers=[layer]).activations[layer]
 
 
-def _opening(recipe: Recipe, trust: bool) -> models.Opening:
-    given = {name: value for name, value in recipe.model.items() if name in OPENING}
-    if recipe.reads_raw or "decoder" in recipe.model:
+def _opening(file: SpaceFile, trust: bool) -> models.Opening:
+    given = {name: value for name, value in file.model.items() if name in OPENING}
+    if file.reads_raw or "decoder" in file.model:
         given.setdefault("outputs", "raw")
-    if isinstance(recipe.measure, measures.Tolerance | measures.Error):
+    if isinstance(file.measure, measures.Tolerance | measures.Error):
         given.setdefault("task", "regression")
     return models.Opening(**given, trust=trust)
 
 
-def _preparation(recipe: Recipe) -> models.Preparation:
-    return models.Preparation(**{name: value for name, value in recipe.model.items() if name in PREPARATION})
+def _preparation(file: SpaceFile) -> models.Preparation:
+    return models.Preparation(**{name: value for name, value in file.model.items() if name in PREPARATION})
 
 
-def _inputs(recipe: Recipe) -> Inputs:
-    given = {name: value for name, value in recipe.data.items() if name in READING}
-    inputs = sources.open_inputs(recipe.data_source, **given)
-    limit = int(recipe.data.get("limit", len(inputs)))
+def _inputs(file: SpaceFile) -> Inputs:
+    given = {name: value for name, value in file.data.items() if name in READING}
+    inputs = sources.open_inputs(file.data_source, **given)
+    limit = int(file.data.get("limit", len(inputs)))
     if limit < 2:
         raise SpaceError(f"limit = {limit}", rule="two inputs or more")
     if limit >= len(inputs):
         return inputs
-    words = stream(recipe.seed, "limit").bit_generator.random_raw(len(inputs))
+    words = stream(file.seed, "limit").bit_generator.random_raw(len(inputs))
     return Subset(inputs, np.sort(np.argsort(words, kind="stable")[:limit]).astype(np.int64))
 
 
@@ -224,22 +238,22 @@ def _labels(inputs: Inputs) -> npt.NDArray[Any]:
 
 
 def _checking(
-    recipe: Recipe, inputs: Inputs, opened: models.Opened, respond: Respond, *, trust: bool
+    file: SpaceFile, inputs: Inputs, opened: models.Opened, respond: Respond, *, trust: bool
 ) -> tuple[Check, IntArray | None, float]:
     """The check, the classes of the inputs, and the robustness of guessing."""
-    if recipe.check.get("reference") == "unperturbed":
-        return _against_itself(recipe.measure, inputs, respond), None, 0.0
+    if file.check.get("reference") == "unperturbed":
+        return _against_itself(file.measure, inputs, respond), None, 0.0
     labels = _labels(inputs)
-    if recipe.check.get("kind") == "function":
-        own = models.named_object(str(recipe.check["function"]), trust=trust)
+    if file.check.get("kind") == "function":
+        own = models.named_object(str(file.check["function"]), trust=trust)
         return against(own, labels), None, 0.0
-    measure = recipe.measure
+    measure = file.measure
     if not isinstance(measure, measures.Accuracy):
         return against(measure, labels), None, 0.0
     if opened.model.task != "classification":
         raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
     width = respond(inputs.batch(0, 1)).shape[1]
-    names, _ = naming.class_names(opened.model, [inputs], given=recipe.model.get("classes"), width=width)
+    names, _ = naming.class_names(opened.model, [inputs], given=file.model.get("classes"), width=width)
     codes = naming.as_codes(labels, names, where=inputs.name)
     return against(measure, codes), codes, measure.top / width
 
@@ -261,20 +275,20 @@ def _unasked(outputs: npt.NDArray[Any], at: IntArray) -> npt.NDArray[Any]:
     raise AssertionError("where the truth is boxes, the scenes are asked")
 
 
-def _scenes(recipe: Recipe, inputs: Inputs, opened: models.Opened, *, trust: bool) -> tuple[Scenes | None, Respond]:
+def _scenes(file: SpaceFile, inputs: Inputs, opened: models.Opened, *, trust: bool) -> tuple[Scenes | None, Respond]:
     """True boxes where the check is about boxes, and what the model says: boxes in the picture then."""
     steps, model = opened.steps, opened.model
-    boxed = isinstance(recipe.measure, measures.Detection | measures.DetectionF1)
-    if not boxed and "decoder" not in recipe.model:
+    boxed = isinstance(file.measure, measures.Detection | measures.DetectionF1)
+    if not boxed and "decoder" not in file.model:
         return None, lambda batch: model.respond(steps(batch)).outputs
-    given = [(one["truth"], one["model"]) for one in recipe.check.get("classes", {}).values()]
-    names = {"truth": getattr(inputs, "classes", ()), "model": recipe.model.get("classes", ())}
+    given = [(one["truth"], one["model"]) for one in file.check.get("classes", {}).values()]
+    names = {"truth": getattr(inputs, "classes", ()), "model": file.model.get("classes", ())}
     groups = models.ClassGroups.of(given, **names) if given else None
-    detector = models.Detector.of(opened, inputs, str(recipe.model.get("decoder", "boxes")), groups=groups, trust=trust)
-    function = recipe.check.get("kind") == "function"
-    right: Right = models.named_object(str(recipe.check["function"]), trust=trust) if function else recipe.measure
+    detector = models.Detector.of(opened, inputs, str(file.model.get("decoder", "boxes")), groups=groups, trust=trust)
+    function = file.check.get("kind") == "function"
+    right: Right = models.named_object(str(file.check["function"]), trust=trust) if function else file.measure
     truths = [detector.true_boxes(label) for label in _labels(inputs)]
-    visible = float(recipe.check.get("visible", VISIBLE))
+    visible = float(file.check.get("visible", VISIBLE))
     scenes = Scenes(truths, detector.height, detector.width, right, visible)
     return scenes, lambda batch: entries(detector(batch))
 
