@@ -21,8 +21,8 @@ PATIENCE = 10.0
 """Seconds to wait for a snapshot."""
 
 
-SHARE = 19.0
-"""After a snapshot, its duration times this belongs to those who label: so a twentieth of the time goes into it."""
+SHARE = 29.0
+"""After a snapshot, its duration times this belongs to those who label: so a thirtieth of the time goes into it."""
 
 
 SHORTEST = 1.0
