@@ -318,6 +318,39 @@ def test_without_a_budget_it_goes_on_until_somebody_stops(run: Run, tea: Path) -
     assert found["labelled"] > 40
 
 
+def test_a_first_budget_may_be_what_is_drawn_already(run: Run, tea: Path) -> None:
+    """It decides at the error of an extension: labels were looked at before."""
+    start(run, tea, budget=None)
+    early = run("check", "c.db", "--min-accuracy", "0.2")
+    assert early.code == 2
+    assert "`fieldcheck extend` sets" in early.out
+    run("next", "c.db", "-n", 40, "--out", "first.csv")
+    fill(Path("first.csv"), truth_of(tea))
+    run("import", "c.db", "first.csv")
+    assert "the next wave · " in run("status", "c.db").out
+    done = run("extend", "c.db", "--budget", 40)
+    assert (done.code, done.err) == (0, "")
+    decided = run("check", "c.db", "--min-accuracy", "0.2", "--json").json["checks"][0]
+    assert (decided["decision"], decided["look"]["error"]) == ("passed", pytest.approx(0.008))
+
+
+def test_a_campaign_without_a_name_is_called_as_the_pool(run: Run, tea: Path) -> None:
+    done = run("start", tea, "--budget", 20)
+    assert f"fieldcheck label {tea.stem}.db" in done.out
+    assert Path(f"{tea.stem}.db").exists()
+    again = run("start", tea, "--budget", 20)
+    assert again.code == 2
+    assert f"fieldcheck status {tea.stem}.db" in again.err.replace(str(Path.cwd()) + "/", "")
+
+
+def test_what_is_to_be_proven_is_said(run: Run, tea: Path) -> None:
+    assert "until at least 20 % is proven" in start(run, tea, "--certify", "0.2", budget=None).out
+    label_all(run, truth_of(tea))
+    said = run("status", "c.db").out
+    assert "PASSED: accuracy at least 20 %" in said
+    assert "Next: the report" in said
+
+
 def test_several_labels_for_an_item(run: Run, tea: Path) -> None:
     start(run, tea, "--labels-per-item", 2, "--new-class", "coffee", "--new-class", "water", budget=10)
     truth = truth_of(tea)

@@ -180,6 +180,21 @@ def is_numbers(column: Column) -> bool:
     return isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
 
 
+CLASSES = 20
+"""So many different whole numbers may be classes, whatever lies between them."""
+
+
+def are_amounts(column: Column) -> bool:
+    """Whether whole numbers look like amounts: many different ones, that leave out most of those between them.
+
+    Classes are numbered one after the other.
+    """
+    if not is_numbers(column) or bool(missing(column).any()) or not np.all(whole(column)):
+        return False
+    different = len(np.unique(column))
+    return different > CLASSES and different <= (float(column.max()) - float(column.min()) + 1) / 2
+
+
 def is_shares(column: Column) -> bool:
     """Whether it holds fractions from 0 to 1, which no amounts are and no classes."""
     if not isinstance(column, np.ndarray) or column.dtype.kind != "f" or bool(missing(column).any()):
