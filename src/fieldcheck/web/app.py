@@ -51,6 +51,10 @@ STATUS = {StoreError: 503, ElsewhereError: 421, OtherPersonError: 401}
 """Errors after which the page keeps what it could not deliver. Others are final: what does not fit never will."""
 
 
+LONGEST_POSITION = 18
+"""Digits; of thousands, Python makes no number."""
+
+
 MONTH = 30 * 24 * 3600
 
 
@@ -224,8 +228,9 @@ def _for_all(labelling: Labelling, sign_in: SignIn) -> list[BaseRoute]:
         return JSONResponse(labelling.about(_person(request)))
 
     def item(request: Request) -> Response:
-        position = request.path_params["position"]
-        if position >= len(labelling.campaign.pool) or not labelling.is_drawn(position):
+        said = request.path_params["position"]
+        position = int(said) if said.isdecimal() and len(said) <= LONGEST_POSITION else -1
+        if not 0 <= position < len(labelling.campaign.pool) or not labelling.is_drawn(position):
             raise HTTPException(404, "no such item")
         content = labelling.content(position)
         if content.kind != "image":
@@ -236,7 +241,7 @@ def _for_all(labelling: Labelling, sign_in: SignIn) -> list[BaseRoute]:
 
     return [
         Route("/api/campaign", about),
-        Route("/items/{position:int}", item),
+        Route("/items/{position}", item),
         *_news("/api/progress", labelling.progress, sign_in.is_valid),
     ]
 

@@ -205,6 +205,7 @@ def _config(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=Connection,
+        ws="none",
         log_level="warning",
         access_log=False,  # it would write down tokens
         server_header=False,
