@@ -147,6 +147,17 @@ def test_predictions_are_hidden_unless_asked_for(run: Run, tea: Path) -> None:
     assert [choice.get("value") for choice in choices] == ["right", "wrong"]
 
 
+def test_texts_that_a_model_wrote_are_in_the_sheet(run: Run, tmp_path: Path) -> None:
+    pool = write(
+        tmp_path / "logs.csv", ["id", "prompt", "completion"], [[at, f"p {at}", f"text {at}"] for at in range(90)]
+    )
+    asked = run("start", pool, "--budget", 20)
+    assert "--column prediction=completion" in asked.err
+    run("start", pool, "--budget", 20, "--column", "prediction=completion")
+    run("next", "logs.db", "--out", "to_label.csv")
+    assert {row["prediction"] for row in read(Path("to_label.csv"))} <= {f"text {at}" for at in range(90)}
+
+
 def test_label_studio_tasks_come_back_as_labels(run: Run, tea: Path) -> None:
     start(run, tea)
     run("next", "c.db", "--out", "tasks.json", "-n", 5)

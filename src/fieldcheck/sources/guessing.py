@@ -26,7 +26,10 @@ PREDICTED = frozenset(
 )
 MACHINE = frozenset({"model", "system", "classifier", "auto", "ai", "algorithm", "machine", "llm", "network"})
 ANSWER = frozenset(
-    {"label", "output", "answer", "class", "decision", "category", "says", "response", "choice", "verdict"}
+    {
+        *("label", "output", "answer", "class", "decision", "category", "says", "response", "choice", "verdict"),
+        *("completion", "generation", "generated", "reply"),
+    }
 )
 
 

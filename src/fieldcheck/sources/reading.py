@@ -173,6 +173,9 @@ class Reading:
                 return (f"'{name}' holds {said}: --task classification if they are classes",)
             said = "numbers from 0 to 1, taken as amounts; of a classifier, the column of classes is needed"
             return (f"'{name}' holds {said}: --column prediction=NAME",) if guessing.is_shares(column) else ()
+        if pool.written:
+            said = "which a model seems to have written: people are shown them, and say right or wrong"
+            return (f"'{name}' holds {len(pool.classes):,} different texts, {said}",)
         if len(pool.classes) > max(20, len(pool) // 5):
             kind = "whole numbers" if guessing.is_numbers(column) else "texts"
             hint = "--task regression if they are amounts" if guessing.is_numbers(column) else "is it the prediction?"
