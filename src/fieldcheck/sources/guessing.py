@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fieldcheck.core.pool.column import Column, is_text, missing, whole
+from fieldcheck.core.pool.column import Column, as_arrow, is_text, missing, whole
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zäöüß]+|\d+")
 
@@ -26,7 +26,10 @@ PREDICTED = frozenset(
 )
 MACHINE = frozenset({"model", "system", "classifier", "auto", "ai", "algorithm", "machine", "llm", "network"})
 ANSWER = frozenset(
-    {"label", "output", "answer", "class", "decision", "category", "says", "response", "choice", "verdict"}
+    {
+        *("label", "output", "answer", "class", "decision", "category", "says", "response", "choice", "verdict"),
+        *("completion", "generation", "generated", "reply"),
+    }
 )
 
 
@@ -140,7 +143,7 @@ def is_unique(column: Column) -> bool:
         return False
     if bool(missing(column).any()):
         return False
-    array = pa.array(column) if isinstance(column, np.ndarray) else column
+    array = as_arrow(column)
     try:
         return len(pc.unique(array)) == len(array)
     except pa.ArrowException:
@@ -163,7 +166,7 @@ def distinct(column: Column, rows: int | None = FEW) -> list[str]:
     import pyarrow.compute as pc
 
     part = column[:rows] if isinstance(column, np.ndarray) else column.slice(0, rows)
-    array = pa.array(part) if isinstance(part, np.ndarray) else part
+    array = as_arrow(part)
     try:
         found = pc.unique(array).to_pylist()
     except pa.ArrowException:
@@ -178,6 +181,21 @@ def _called(value: Any) -> str:
 def is_numbers(column: Column) -> bool:
     """Whether it holds numbers, not truth values."""
     return isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
+
+
+CLASSES = 20
+"""So many different whole numbers may be classes, whatever lies between them."""
+
+
+def are_amounts(column: Column) -> bool:
+    """Whether whole numbers look like amounts: many different ones, that leave out most of those between them.
+
+    Classes are numbered one after the other.
+    """
+    if not is_numbers(column) or bool(missing(column).any()) or not np.all(whole(column)):
+        return False
+    different = len(np.unique(column))
+    return different > CLASSES and different <= (float(column.max()) - float(column.min()) + 1) / 2
 
 
 def is_shares(column: Column) -> bool:

@@ -55,6 +55,8 @@ class AccuracyQuestion:
 
     @property
     def until(self) -> str:
+        if self.settings.certify is not None:
+            return f"until at least {100 * self.settings.certify:.6g} % is proven, or that it is below"
         if self.settings.half_width is None:
             return "until you stop"
         points = self.settings.task == "classification"
@@ -86,6 +88,8 @@ class AccuracyQuestion:
         losses = None if evidence is None else self._labelling(evidence).losses()
         settings = self.settings
         design, budget = (self.design, settings.most) if self._rule is None else self._next_wave(self._rule, evidence)
+        if evidence is not None and losses is not None and isinstance(design, base.Recalling):
+            design.recall(self._frame, evidence.sample, losses, budget=budget, seed=settings.seed)
         sample = design.draw(self._frame, losses, budget=budget, seed=settings.seed)
         sample = replace(sample, complete=sample.complete and budget == settings.most)
         if not settings.train_share:

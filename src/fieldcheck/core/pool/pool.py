@@ -17,6 +17,7 @@ from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.column import Column, check_lengths, closest, is_numeric, numbers, take, value_at
 from fieldcheck.core.pool.fingerprint import Fingerprint, fingerprint
+from fieldcheck.core.pool.frame import KeptColumns
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Loss, Task
 
@@ -36,6 +37,10 @@ SLACK = 1e-6
 
 SUM_SLACK = 0.02
 """By this much probabilities may miss a sum of 1: they are often rounded to two or three digits."""
+
+
+FEW_CLASSES = 20
+"""So many different predictions are classes, however few items there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +188,17 @@ class Pool:
         return tuple(found)
 
     @property
+    def written(self) -> bool:
+        """Whether predictions are texts that a model wrote, not classes: most of the items have one of their own.
+
+        No list names the right one; people say whether it is right, and have to see it.
+        """
+        if self.task != "classification" or self.predictions is None:
+            return False
+        many = len(self.classes) > max(FEW_CLASSES, len(self) // 2)
+        return many and not all(name.isdecimal() for name in self.classes)
+
+    @property
     def truth_known(self) -> bool:
         """True where every item has its truth: a campaign can be simulated."""
         return (self.failed if self.task == "classification" else self.target) is not None
@@ -305,6 +321,11 @@ class Pool:
     def fetched(self, positions: IntArray, *, needs: Collection[str]) -> Pool:
         """Some rows, in the order asked for."""
         return self.rows(positions)
+
+    @property
+    def scratch(self) -> KeptColumns | None:
+        """Where steps keep columns of a pool that is not in this memory."""
+        return None
 
     def in_memory(self) -> Pool:
         """The same with all its columns in memory."""

@@ -73,11 +73,9 @@ class AnyWave:
     audited: tuple[int, ...] = ()
 
     def look(self, rule: RiskRule, part: Population) -> tuple[FloatArray, tuple[ExactSum, ...]]:
-        sums = []
-        for number in self.audited:
-            expected = rule.expected(self.waves[number].belief, part)
-            sums.append(ExactSum.of(expected[~inside(self.drawn[number], part)]))
-        return self.chance(rule, part), tuple(sums)
+        expected = {number: rule.expected(self.waves[number].belief, part) for number in self.audited}
+        sums = (ExactSum.of(own[~inside(self.drawn[number], part)]) for number, own in expected.items())
+        return 1 - missed(self.waves, rule, part, expected), tuple(sums)
 
     def chance(self, rule: RiskRule, part: Population) -> FloatArray:
         """One per item of a part."""
@@ -283,6 +281,7 @@ def _parts(labels: int) -> npt.NDArray[np.bool_]:
 
 def _possible(value: float, losses: FloatArray, size: int, *, family: str) -> float:
     """Labelled items need no inference: they bound a failure rate from both sides."""
-    known = float(losses.sum()) / size
-    top = known + 1 - len(losses) / size if family == "bernoulli" else math.inf
-    return min(max(value, known), top)
+    failing = float(losses.sum())
+    # One division, so that failures without end are a rate of exactly 1: the intervals know it by that.
+    top = (failing + size - len(losses)) / size if family == "bernoulli" else math.inf
+    return min(max(value, failing / size), top)
