@@ -247,10 +247,11 @@ class CampaignView:
             at = replace(settings, budget=budget, earlier=settings.earlier[:number])
             last = number == len(settings.earlier)
             first = evidence if last else evidence.first(budget)
-            done = state.complete or len(first.sample) >= budget or (last and self.enough(state))
+            done = len(first.sample) >= budget or (last and (state.complete or self.enough(state)))
             labels = len(first.ids) if done else budget
             look = requirement.BudgetLook(
-                number, labels, len(first.labels), requirement.look_error(number, level=level)
+                *(number, labels, len(first.labels), requirement.look_error(number, level=level)),
+                when=_when(settings) if (*settings.earlier, settings.budget)[number] is None else "",
             )
             yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
 
@@ -353,6 +354,13 @@ class CampaignView:
             value = make()
             self._found[name] = (key, value)
         return value  # type: ignore[no-any-return]
+
+
+def _when(settings: Settings) -> str:
+    """What decides a campaign that has no budget."""
+    if settings.half_width is not None:
+        return "when the interval is as narrow as was asked for"
+    return "with a budget, which `fieldcheck extend` sets"
 
 
 def _point(found: Estimate | Comparison) -> Point | None:
