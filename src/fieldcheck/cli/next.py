@@ -41,8 +41,8 @@ def next_(
         str | None,
         typer.Option(
             "--as",
-            help="Tasks: classes, or right-wrong, which shows the prediction (it biases them); the default of texts that"
-            " a model wrote.",
+            help="Tasks: classes, or right-wrong, which shows the prediction (it biases them); the default of texts"
+            " that a model wrote.",
         ),
     ] = None,
     image_url: Annotated[

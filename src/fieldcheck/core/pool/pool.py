@@ -190,7 +190,7 @@ class Pool:
     def written(self) -> bool:
         """Whether predictions are texts that a model wrote, not classes: most of the items have one of their own.
 
-        Nobody can name the right one; people say whether it is right, and have to see it.
+        No list names the right one; people say whether it is right, and have to see it.
         """
         if self.task != "classification" or self.predictions is None:
             return False
