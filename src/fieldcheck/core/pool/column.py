@@ -50,6 +50,8 @@ def as_column(values: Any, name: str) -> Column:
     """A column from a list, a numpy array, a pandas series or an Arrow array."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise PoolError(f"'{name}' has {values.ndim} dimensions", rule="one value per item")
+    if isinstance(values, np.ndarray) and not values.dtype.isnative:  # of another machine; Arrow does not take it
+        values = values.astype(values.dtype.newbyteorder("="))
     plain = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)
     if plain and values.dtype.kind in "iufb":
         return values
