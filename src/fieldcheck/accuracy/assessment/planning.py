@@ -55,6 +55,10 @@ PART = 2_000
 """Items that stand for the pool, spread evenly over all risks."""
 
 
+MOST = 1 << 22
+"""Items of a larger pool that are looked at: every second, every third, ... in its order, and those with labels."""
+
+
 USELESS = 0.2
 """Chance before any label that signals are worth nothing."""
 
@@ -240,8 +244,8 @@ def plan(
     asked = [build_design(one) for one in designs or _forecastable()]
     have = derived.names(pool, _looked_at([EVERYTHING, *asked], list(derived.registry)))
     chosen, notes = _usable(asked, have)
-    frame = derived.frame(pool, _looked_at([EVERYTHING, *chosen], have))
-    outlook = Outlook.of(_seen(frame, EVERYTHING), labelled)
+    frame, labelled = _thinned(derived.frame(pool, _looked_at([EVERYTHING, *chosen], have)), labelled)
+    outlook = Outlook.of(_seen(frame, EVERYTHING), labelled, len(pool))
     budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
     if not budgets:
         notes.append(
@@ -287,6 +291,19 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
         )
 
 
+def _thinned(frame: Frame, labelled: Labelled | None) -> tuple[Frame, Labelled | None]:
+    """Items that stand for those of a large pool, and the labels by their place among them."""
+    step = -(-frame.size // MOST)
+    if step == 1:
+        return frame, labelled
+    some = np.arange(0, frame.size, step)
+    if labelled is None:
+        return frame.part(some), None
+    some = np.union1d(some, labelled.sample.items)
+    sample = replace(labelled.sample, items=np.searchsorted(some, labelled.sample.items))
+    return frame.part(some), replace(labelled, sample=sample)
+
+
 def _looked_at(chosen: Sequence[Design], have: Collection[str]) -> list[str]:
     """All variables that some designs look at, of those that there are."""
     helpful = derived.helpful(have)
@@ -330,6 +347,8 @@ class Outlook:
 
     items
         Those that stand for the pool.
+    population
+        Items of the pool.
     worlds
         One array each, from few failures to many: expected losses of these items.
     useless
@@ -343,6 +362,7 @@ class Outlook:
     frame: Frame
     model: risk.RiskModel
     items: IntArray
+    population: int
     worlds: tuple[FloatArray, ...]
     useless: float
     labels: int = 0
@@ -350,7 +370,7 @@ class Outlook:
     memo: dict[Hashable, tuple[float, float, float]] = field(default_factory=dict, init=False)
 
     @classmethod
-    def of(cls, frame: Frame, labelled: Labelled | None) -> Outlook:
+    def of(cls, frame: Frame, labelled: Labelled | None, population: int | None = None) -> Outlook:
         items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
         losses = np.zeros(0) if labelled is None else labelled.losses
         model, part, items = _standing(frame, items, losses)
@@ -366,13 +386,13 @@ class Outlook:
         at = model.expected(model.fit(items, losses), items)
         dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300)) if len(items) else 2.0
         worlds.sort(key=lambda one: float(one.mean()))
-        return cls(frame, model, part, tuple(worlds), useless, len(items), dispersion)
+        return cls(frame, model, part, population or frame.size, tuple(worlds), useless, len(items), dispersion)
 
     def seen_by(self, design: Forecastable, frame: Frame, labelled: Labelled | None) -> Outlook:
         """The same failure rates, over the items as waves with variables of its own tells them apart."""
         if not design.own_risk or auxiliary_of(design) == EVERYTHING.auxiliary:
             return self
-        own = Outlook.of(_seen(frame, design), labelled)
+        own = Outlook.of(_seen(frame, design), labelled, self.population)
         if self.model.family == "gamma":
             return own
         rates = (float(one.mean()) for one in self.worlds)
@@ -394,7 +414,7 @@ class Outlook:
         """Each world, with a luck of its own."""
         luck = (permutation(stream(0, "plan", "luck"), len(self.worlds)) + 0.5) / len(self.worlds)
         return tuple(
-            Scenario(world, self.model.spread(world, dispersion=self.dispersion), self.frame.task, self.frame.size, own)
+            Scenario(world, self.model.spread(world, dispersion=self.dispersion), self.frame.task, self.population, own)
             for world, own in zip(self.worlds, luck.tolist(), strict=True)
         )
 
@@ -482,7 +502,7 @@ def _course(
     forecasts = tuple(_forecast(one, halves(one)) for one in budgets)
     if half_width is None:
         return Course(_name(design), forecasts)
-    low, middle, high = (_fewest(halves, end, half_width, frame.size) for end in range(3))
+    low, middle, high = (_fewest(halves, end, half_width, outlook.population) for end in range(3))
     return Course(_name(design), forecasts, (middle, low, high))
 
 

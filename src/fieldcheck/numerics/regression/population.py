@@ -68,7 +68,7 @@ class Population(Protocol):
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T: ...
 
-    def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray: ...
+    def kept(self, slot: str, key: str, make: Callable[[], FloatArray]) -> FloatArray: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,5 +104,5 @@ class Arrays:
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:
         return make()
 
-    def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray:
+    def kept(self, slot: str, key: str, make: Callable[[], FloatArray]) -> FloatArray:
         return make()
