@@ -19,7 +19,8 @@ from fieldcheck import Pool, load
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.metrics import metrics
-from fieldcheck.accuracy.assessment.planning import Forecast, Forecasts, plan
+from fieldcheck.accuracy.assessment.planning.forecasts import Forecast, Forecasts
+from fieldcheck.accuracy.assessment.planning.plan import plan
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.assessment.slices import slices
