@@ -36,8 +36,8 @@ from fieldcheck.campaign.questions import (
     ReuseQuestion,
     question_of,
 )
-from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
-from fieldcheck.campaign.questions.looks import FIRST_NUMBER, Looks, shown
+from fieldcheck.campaign.questions.evidence import FIRST_NUMBER, as_it_was_seen, evidence_of, shown
+from fieldcheck.campaign.questions.looks import Looks
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores.base import Event

@@ -16,7 +16,7 @@ from fieldcheck.core.types import Task
 from fieldcheck.sources import guessing
 from fieldcheck.sources.cells import from_percent
 from fieldcheck.sources.confidence import as_shares
-from fieldcheck.sources.pools.arrays import from_roles
+from fieldcheck.sources.pools.assembly import from_roles
 from fieldcheck.sources.roles import (
     NONE,
     RECOGNISED,

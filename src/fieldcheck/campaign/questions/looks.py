@@ -13,9 +13,10 @@ from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.questions.accuracy import AccuracyQuestion
 from fieldcheck.campaign.questions.base import LabelEvidence, Question
 from fieldcheck.campaign.questions.comparison import ComparisonQuestion
+from fieldcheck.campaign.questions.evidence import shown
 from fieldcheck.campaign.settings import Settings
 from fieldcheck.campaign.state import State
-from fieldcheck.core import requirement, words
+from fieldcheck.core import requirement
 from fieldcheck.core.errors import CampaignError, LabelError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.requirement import Decided, Decision, Requirement
@@ -128,29 +129,6 @@ class Looks:
                 number, labels, len(first.labels), requirement.look_error(number, level=level)
             )
             yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
-
-
-FIRST_NUMBER = 10
-"""Labels under which no number is shown: it would be believed, and it would be wrong."""
-
-
-def shown(found: Estimate | Comparison, place: str) -> Estimate | Comparison:
-    """What may be shown: with fewer than ten labels, only how many are to come; unless they are all that there are.
-
-    place
-        Where the campaign is kept.
-    """
-    everything = found.contested if isinstance(found, Comparison) else found.population
-    if found.labels >= min(FIRST_NUMBER, everything):
-        return found
-    short = isinstance(found, Estimate) and found.budget < FIRST_NUMBER
-    raise LabelError(
-        f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
-        rule=f"a number is shown from {FIRST_NUMBER} labels on",
-        hint=shlex.join(["fieldcheck", "extend", place, "--budget", str(FIRST_NUMBER)])
-        if short
-        else "label the items in the order of the list",
-    )
 
 
 def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:
