@@ -127,6 +127,13 @@ def test_no_public_class_is_defined_twice() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
+def test_items_of_a_wave_are_picked_in_one_place() -> None:
+    """A design, a comparison and a top-up draw the same wave: none of them has a copy of how its items are picked."""
+    picking = {("fieldcheck.numerics.sampling.pivotal", "pick"), ("fieldcheck.numerics.sampling", "pivotal")}
+    found = [path.relative_to(ROOT).as_posix() for path in MODULES if picking & set(imports(path))]
+    assert found == ["numerics/sampling/wave.py"]
+
+
 def test_a_campaign_has_its_log_and_its_view_and_is_neither() -> None:
     assert Campaign.__bases__ == (object,)
     assert CampaignView.__bases__ == EventLog.__bases__ == (object,)
