@@ -76,7 +76,7 @@ def test_the_largest_uniform_is_below_one() -> None:
 CHI = st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=1, max_size=40).map(np.array)
 
 
-@given(chi=CHI, floor=st.floats(0, 1))
+@given(values=CHI, floor=st.floats(0, 1))
 def test_sizes_follow_the_formula(chi, floor: float) -> None:
     """``(1-ε) χ/Σχ + ε/N``: sizes are rounded to 2**-43 of the largest or finer, and χ to as much of the largest χ."""
     sizes = pps_sizes(chi, floor)

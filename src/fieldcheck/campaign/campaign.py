@@ -180,7 +180,7 @@ class Campaign:
             Go on until the protected interval reaches no farther than this from its middle (0.02 is two points); the
             last waves are as small as the forecast allows. ``budget`` is then where to give up.
         budget
-            Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
+            Labels at most; left out (waves only), it goes on until it is stopped, or until all items are labelled.
         items
             Folder of the items' files.
         pool_options
@@ -188,7 +188,7 @@ class Campaign:
         labels_per_item
             From so many different people, before an item is done; as many may have it at once.
         lease_seconds
-            For so long an item that was asked for is kept for whoever asked.
+            For so long an item that was asked for is kept for the person who asked.
         new_classes
             That a label may name beside those of the pool.
         instructions, descriptions
@@ -259,7 +259,7 @@ class Campaign:
             return campaign
 
     def _remember(self, pool: Path) -> None:
-        """Where the pool is now, for whoever opens the campaign next; where nothing can be written, they are told."""
+        """Where the pool is now, for the next opening; where nothing can be written, it has to be said again."""
         file = self.log.file
         place = place_of(pool, file)
 
@@ -273,7 +273,7 @@ class Campaign:
             self.log.decide(step)
 
     def ask(self, by: str = "", *, n: int = 1) -> list[str]:
-        """Items for somebody to label, at most ``n``; they are theirs for as long as the lease lasts.
+        """Items for a person to label, at most ``n``; they are theirs for as long as the lease lasts.
 
         First those that are theirs already, then those that want more people, in the order of the design. The next
         wave is drawn when the last one is done. None are left when the campaign is done or closed, or when others
@@ -293,7 +293,7 @@ class Campaign:
         return [item.id for item in chosen]
 
     def _lease(self, items: Sequence[ItemState], by: str, *, now: float) -> None:
-        """Make items somebody's, or theirs for longer; a lease that has more than half to go is left alone."""
+        """Make items a person's, or theirs for longer; a lease that has more than half to go is left alone."""
         lasting = self.settings.lease_seconds
         ending = [item for item in items if not is_theirs(item, by, now + lasting / 2)]
         if ending:
@@ -324,13 +324,13 @@ class Campaign:
         self.log.decide(step)
 
     def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
-        """Record somebody's label; telling again corrects one's own.
+        """Record a person's label; telling again corrects one's own.
 
-        It is accepted from whoever gives it, whoever has the item: work is not thrown away. A word that says that
+        It is accepted from any person, also where another one has the item: work is not thrown away. A word that says that
         there is no label (``?``, ``unclear``, ...) skips the item.
 
         key
-            Whoever may have to send it twice uses the same key; it is then recorded once.
+            What may have to be sent twice has the same key both times; it is then recorded once.
         """
         typed = checked_words(str(label), "the label")
         if not typed:
@@ -362,14 +362,14 @@ class Campaign:
         return self._recorder.record("skipped", item, by, key, lambda entry, by: words)
 
     def flag(self, item: str, note: str = "", *, by: str = "", key: str | None = None) -> Event:
-        """Record that somebody should look at this item again; it changes nothing else."""
+        """Record that this item should be looked at again; it changes nothing else."""
         words = {"note": checked_words(note, "the note")}
         return self._recorder.record("flagged", item, by, key, lambda entry, by: words)
 
     def settle(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
         """Record the lead's word about an item on which people disagree, or which was flagged: it counts from now on.
 
-        A word that says that there is no label (``?``, ``unclear``, ...) settles it as one that nobody can label.
+        A word that says that there is no label (``?``, ``unclear``, ...) settles it as one that cannot be labelled.
         """
         typed = checked_words(str(label), "the label")
         label_read = self._recorder.read_known(str(item), typed)
@@ -441,7 +441,7 @@ class Campaign:
     def extend(self, budget: int | str, *, by: str = "", key: str | None = None) -> Event:
         """Go on with a larger budget, ``125``, or with so many labels more, ``"+25"``; what was drawn stays.
 
-        Every extension is a further look at the labels, and whoever decides by them allows for it: see ``check``.
+        Every extension is a further look at the labels, and a decision by them allows for it: see ``check``.
         """
         sent = checked_key(key) if key else new_key()
         name = checked_name(by, "the name")

@@ -56,7 +56,7 @@ class Recorder:
         key: str | None,
         words: Callable[[ItemState, str], dict[str, Any]],
     ) -> Event:
-        """Record something that somebody says about an item."""
+        """Record something that a person says about an item."""
         sent = checked_key(key) if key else new_key()
         name = checked_name(by, "the name")
 

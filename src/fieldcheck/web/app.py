@@ -61,9 +61,9 @@ def create_app(
     """The pages for one campaign and what they talk to.
 
     token
-        The lead's, where others can reach the server; without one, whoever asks without a link leads.
+        The lead's, where others can reach the server; without one, a person without a link leads.
     lead
-        The lead's name, under which the lead labels, too. Left out, the page asks for it where nobody signs in.
+        The lead's name, under which the lead labels, too. Left out, the page asks for it where there is no sign-in.
     hosts
         Names under which it answers.
     answers
@@ -110,7 +110,7 @@ async def _check_lead(person: Annotated[Person, Depends(_person)]) -> None:
         raise RefusedError(403, "this is for the lead", hint="open the lead's link")
 
 
-Whoever = Annotated[Person, Depends(_person)]
+Asker = Annotated[Person, Depends(_person)]
 
 
 def _add_pages(app: FastAPI, sign_in: SignIn) -> None:
@@ -202,7 +202,7 @@ def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
     router = APIRouter()
 
     @router.get("/api/campaign")
-    def about(person: Whoever) -> dict[str, Any]:
+    def about(person: Asker) -> dict[str, Any]:
         return labelling.about(person)
 
     @router.get("/items/{position}")
@@ -225,15 +225,15 @@ def _for_the_lead(desk: Desk, sign_in: SignIn) -> APIRouter:
     router = APIRouter(dependencies=[Depends(_check_lead)])
 
     @router.post("/api/desk/settle")
-    def settle(asked: requests.Settle, person: Whoever) -> dict[str, Any]:
+    def settle(asked: requests.Settle, person: Asker) -> dict[str, Any]:
         return desk.settle(asked, person)
 
     @router.post("/api/desk/extend")
-    def extend(asked: requests.Extend, person: Whoever) -> dict[str, Any]:
+    def extend(asked: requests.Extend, person: Asker) -> dict[str, Any]:
         return desk.extend(asked, person)
 
     @router.post("/api/desk/close")
-    def close(asked: requests.Close, person: Whoever) -> dict[str, Any]:
+    def close(asked: requests.Close, person: Asker) -> dict[str, Any]:
         return desk.close(asked, person)
 
     @router.get("/api/desk/decision")
@@ -257,7 +257,7 @@ def _add_news(router: APIRouter, path: str, watch: Watch, is_valid: Callable[[Pe
         return Response(watch.latest().text, media_type="application/json")
 
     @router.get(f"{path}/events")
-    async def events(person: Whoever) -> StreamingResponse:
+    async def events(person: Asker) -> StreamingResponse:
         return StreamingResponse(_pushed(watch, lambda: is_valid(person)), media_type="text/event-stream")
 
 
