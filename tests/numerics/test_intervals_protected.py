@@ -50,6 +50,17 @@ def test_useless_signals_lead_from_the_narrower_bound_to_the_protected_one(usele
     assert trusting(none, level=0.95) == trusting(replace(none, useless=0.0), level=0.95)
 
 
+def test_what_is_sure_without_the_heaviest_failure_is_sure_with_it() -> None:
+    """The lower bound of both intervals is the larger of the two; the upper ones stay."""
+    heavy, light = found(value=0.05, seen=2e-3, failures=5), found()
+    alone, without = (protected(one, level=0.95)[0] for one in (heavy, light))
+    assert alone < without
+    both, swapped = replace(heavy, lighter=light), replace(light, lighter=heavy)
+    assert protected(both, level=0.95) == (without, protected(heavy, level=0.95)[1])
+    assert trusting(both, level=0.95) == (without, trusting(heavy, level=0.95)[1])
+    assert protected(swapped, level=0.95) == protected(light, level=0.95)
+
+
 def test_strict_allows_for_a_whole_failure() -> None:
     f = (student.ppf(0.975, 94) / 1.959963985) ** 2
     w = 1 / (5000 * 0.01)

@@ -222,10 +222,11 @@ def test_intervals_hold_their_estimate_and_the_protected_one_is_no_narrower(
 
 def falls(labelled: Labelled) -> tuple[float, float, float, float]:
     """By how much estimate, protected upper bound, the other one and lower bounds fall at most when a right label
-    becomes a failure; four of them."""
+    becomes a failure: the least and the most expected ones, and one between them."""
     before, found = estimators.estimate(labelled), [(0.0, 0.0, 0.0, 0.0)]
     right = np.flatnonzero(labelled.losses == 0)
-    for at in right[:: max(len(right) // 4, 1)]:
+    right = right[np.argsort(Fit.of(labelled).chance[labelled.sample.items[right]], kind="stable")]
+    for at in right[[0, 1, len(right) // 2, -1]]:
         losses = labelled.losses.copy()
         losses[at] = 1.0
         after = estimators.estimate(replace(labelled, losses=losses, failed=losses > 0))
@@ -245,24 +246,25 @@ def falls(labelled: Labelled) -> tuple[float, float, float, float]:
 def test_one_more_failure_never_looks_better(objective: str, budget: int, seed: int) -> None:
     """A right label that becomes a failure lowers neither estimate nor protected upper bound of the failure rate.
 
-    The narrower upper bound may fall a little: a failure where it was expected speaks for the signals. So may the lower
-    one: the spread grows, too.
+    The narrower upper bound may fall: a failure where it was expected speaks for the signals. The lower one does not
+    fall by more than .2 point, however heavy the failure is.
     """
     estimate, wide, high, low = falls(campaign(objective=objective, budget=budget, seed=seed))
     assert estimate <= 0
     assert wide <= 1e-9
-    assert high <= 0.003
-    assert low <= 0.01
+    assert high <= 0.03
+    assert low <= 0.002
 
 
 @given(objective=st.sampled_from(OBJECTIVES), budget=st.integers(15, 90), seed=st.integers(0, 10**6))
 @settings(max_examples=10, deadline=None)
 def test_one_more_failure_looks_hardly_better_with_any_objective(objective: str, budget: int, seed: int) -> None:
-    """Objectives that hunt for failures, or twenty labels: a refit may lower all three, the lower bound by points."""
+    """Objectives that hunt for failures, or twenty labels: a refit may lower estimate and upper bounds by points."""
     estimate, wide, high, low = falls(campaign(objective=objective, budget=budget, seed=seed))
-    assert estimate <= 0.02
-    assert max(wide, high) <= 0.04
-    assert low <= 0.1
+    assert estimate <= 0.05
+    assert wide <= 0.04
+    assert high <= 0.1
+    assert low <= 0.01
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -134,17 +134,21 @@ class Fit:
     @property
     def evidence(self) -> protected.MeanEvidence:
         """What the bounds are made of."""
+        return self._evidence(self.found, self.value, float(self.labelled.losses.sum()))
+
+    def _evidence(self, found: assisted.Assisted, value: float, failures: float) -> protected.MeanEvidence:
         return protected.MeanEvidence(
-            self.value,
-            self.seen,
-            self.foreseen,
-            least=self.found.least,
-            typical=self.found.rate,
-            unseen=self.found.unseen,
-            useless=self.found.useless,
-            failures=float(self.labelled.losses.sum()),
+            value,
+            found.seen,
+            found.foreseen,
+            least=found.least,
+            typical=found.rate,
+            unseen=found.unseen,
+            useless=found.useless,
+            failures=failures,
             labels=self.labels,
             population=self.population,
+            lighter=self._evidence(found.lighter, found.lighter.value, failures - 1) if found.lighter else None,
         )
 
     def spread(self) -> FloatArray:

@@ -44,6 +44,9 @@ class MeanEvidence:
         Counts; failures may be a sum of losses between 0 and 1.
     useless
         Chance that the signals which the risk model goes by are worth nothing.
+    lighter
+        What the labels would say if the failure that weighs most had been a right answer, where that one makes up most
+        of the variance.
     """
 
     value: float
@@ -56,6 +59,7 @@ class MeanEvidence:
     labels: int
     population: int
     useless: float = 0.0
+    lighter: MeanEvidence | None = None
 
 
 def protected(found: MeanEvidence, *, level: float, strict: bool = False) -> Bounds:
@@ -127,7 +131,9 @@ def _lower(found: MeanEvidence, level: float, share: float) -> float:
         return 1 - _hidden_upper(replace(found, value=0.0), level=level, share=share)
     unseen = share / (found.population * found.typical)
     spread = _inflation(found, level) * max(found.seen, found.foreseen) + unseen**2
-    return beta_quantile(found.value, spread, q=0.5 - level / 2)
+    low = beta_quantile(found.value, spread, q=0.5 - level / 2)
+    # What is sure without a failure is sure with it: one that weighs much adds more to the spread than to the mean.
+    return max(low, _lower(found.lighter, level, share)) if found.lighter else low
 
 
 def _inflation(found: MeanEvidence, level: float) -> float:

@@ -27,6 +27,11 @@ USELESS = 0.5
 """Chance before any label that signals are worth nothing: as likely as not, for the interval that rests on them."""
 
 
+HEAVY = 0.75
+"""Share of the variance. A failure that makes up less raises the lower bound; with one that makes up more it may fall:
+the spread grows faster than the estimate."""
+
+
 FEW = 1 << 16
 """Up to so many items, the smallest chances are known one by one; of more, how many lie in each of as many classes."""
 
@@ -108,6 +113,9 @@ class Assisted:
         As ``foreseen``, before the shift and for a dispersion of 1.
     audit
         Sums that the chances were asked for.
+    lighter
+        What would have been found if the failure that weighs most had been a right answer; None where that one does
+        not make up most of ``seen``.
     """
 
     belief: Belief
@@ -122,6 +130,7 @@ class Assisted:
     fitted: float
     foreseen_plain: float
     audit: tuple[float, ...]
+    lighter: Assisted | None
 
 
 def assisted(
@@ -142,11 +151,13 @@ def assisted(
     dispersion = float(((losses - crossed) ** 2).sum() / max(float((crossed**2).sum()), 1e-300))
     look = _Look(model.rule, belief, chances, shift, dispersion, few=size <= FEW)
     sums, audit, rates, lowest = scan(model.population, _look, look)
+    terms = (1 - at) / at**2 * (losses - crossed) ** 2
+    lighter = _lighter(losses, terms) if model.family == "bernoulli" else None
     shifted, foreseen, weighted, expected, left, heavy, plain = map(float, sums)
     return Assisted(
         belief,
         _possible(shifted / size, losses, size, family=model.family),
-        float(((1 - at) / at**2 * (losses - crossed) ** 2).sum()) / size**2,
+        float(terms.sum()) / size**2,
         foreseen / size**2,
         hit_rate(weighted / expected),
         left / heavy if heavy else math.inf,
@@ -156,7 +167,20 @@ def assisted(
         float(((1 - at) / at**2 * (losses - own) ** 2).sum()) / size**2,
         plain / size**2,
         tuple(map(float, audit)),
+        None if lighter is None else assisted(model, items, lighter, chances=chances, at=at),
     )
+
+
+def _lighter(losses: FloatArray, terms: FloatArray) -> FloatArray | None:
+    """The losses without the failure that makes up most of the variance, where there is one, and others beside it.
+
+    terms
+        What each label adds to the variance.
+    """
+    heaviest = int(np.argmax(terms))
+    if terms[heaviest] <= HEAVY * terms.sum() or not 0 < losses[heaviest] < losses.sum():
+        return None
+    return np.where(np.arange(len(losses)) == heaviest, 0.0, losses)
 
 
 @dataclass(frozen=True, eq=False)
