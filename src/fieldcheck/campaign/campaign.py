@@ -326,8 +326,8 @@ class Campaign:
     def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
         """Record a person's label; telling again corrects one's own.
 
-        It is accepted from any person, also where another one has the item: work is not thrown away. A word that says that
-        there is no label (``?``, ``unclear``, ...) skips the item.
+        It is accepted from any person, also where another one has the item: work is not thrown away. A word that says
+        that there is no label (``?``, ``unclear``, ...) skips the item.
 
         key
             What may have to be sent twice has the same key both times; it is then recorded once.

@@ -7,15 +7,10 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.sampling.draws import uniforms
+from fieldcheck.numerics.types import BoolArray, FloatArray
 from fieldcheck.numerics.wealth import SHARES, Claim, Kinds, Wealth, kinds
-
-FloatArray = npt.NDArray[np.float64]
-
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 def most_failures(population: int, threshold: float) -> int:

@@ -20,14 +20,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
-
-BoolArray = npt.NDArray[np.bool_]
-
+from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
 
 Claim = Literal["at least", "below"]
 

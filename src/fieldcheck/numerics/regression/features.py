@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.scores import Column, Scores
-
-FloatArray = npt.NDArray[np.float64]
+from fieldcheck.numerics.types import FloatArray
 
 
 class Features(Protocol):

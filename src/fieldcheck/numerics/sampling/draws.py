@@ -13,9 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
-IntArray = npt.NDArray[np.int64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 _RESOLUTION = 2**52
 """Sum of the whole-number sizes of a population: one-draw probabilities are multiples of about 2e-16."""
