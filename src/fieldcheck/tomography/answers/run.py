@@ -32,6 +32,7 @@ from fieldcheck.tomography.runs.schedule import Schedule, Stage
 from fieldcheck.tomography.runs.stopping import Stopping
 from fieldcheck.tomography.setup.scenes import LEAST_LEFT
 from fieldcheck.tomography.setup.subject import Subject
+from fieldcheck.tomography.surrogates.alike import Alike
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 from fieldcheck.tomography.surrogates.left import ShareLeft
 from fieldcheck.tomography.surrogates.measured import WithMeasured
@@ -47,6 +48,7 @@ NEEDED: schema.Schema = {
     "width": schema.NUMBER | None,
     "earlier": list,
     "left": dict | None,
+    "alike": str | None,
 }
 """What a head says."""
 
@@ -72,6 +74,8 @@ class Run:
         objects, by row, where they were kept.
     draws
         Rows that were drawn, where ``outcomes`` are some of them only.
+    alike
+        Which tests make the same of an input, where the model was asked once about it.
     """
 
     space: Space
@@ -89,6 +93,7 @@ class Run:
     rows: Outcomes | None = None
     objects: box.Objects | None = None
     draws: int | None = None
+    alike: Alike | None = None
 
     @classmethod
     def open(cls, folder: str | Path, *, surrogate: str | None = None) -> Run:
@@ -101,6 +106,7 @@ class Run:
         space = space_of(head["space"], Path(folder) / HEAD)
         with decoding(Path(folder) / HEAD, SpaceError, rule="only --resume writes to it", hint=BACKUP):
             left = ShareLeft.of_record(head["left"], space, int(head["inputs"]))
+            alike = Alike.of_record(head["alike"], space.size, int(head["inputs"]))
         _refuse_nothing(outcomes, folder)
         return cls(
             space=space,
@@ -116,11 +122,17 @@ class Run:
             left=left,
             rows=outcomes,
             objects=ledger.objects(),
+            alike=alike,
         )
+
+    @cached_property
+    def known(self) -> Outcomes:
+        """The outcomes, and those that follow from them because a test makes the same of an input."""
+        return self.outcomes if self.alike is None else self.alike.known(self.outcomes)
 
     @property
     def evidence(self) -> Evidence:
-        return Evidence(self.space, self.outcomes, self.classes, self.guess, self.left)
+        return Evidence(self.space, self.known, self.classes, self.guess, self.left, self.alike)
 
     @cached_property
     def fitted(self) -> FittedSurrogate:
@@ -130,13 +142,13 @@ class Run:
         return (
             found
             if self.arrangements is not None
-            else WithMeasured.of(found, self.outcomes if self.rows is None else self.rows, self.inputs)
+            else WithMeasured.of(found, self.known if self.rows is None or self.alike else self.rows, self.inputs)
         )
 
     @property
     def higher_orders(self) -> HigherOrders | None:
         """What lower orders foretell of the higher ones, held against what was measured there."""
-        return higher_orders(self.space, self.outcomes, guess=self.guess, seed=self.seed)
+        return higher_orders(self.space, self.known, guess=self.guess, seed=self.seed)
 
     def shares(self, tests: IntArray) -> FloatArray:
         """The share of the inputs that have an object left, one per test; 1 where the truth is no boxes."""
@@ -174,7 +186,7 @@ class Run:
     def _answer(self, query: Query, profile: Profile | None, level: float, worst: int) -> Answer:
         return ask(
             self.fitted,
-            self.outcomes,
+            self.known,
             query,
             profile=profile,
             quality=self.quality,
@@ -273,7 +285,9 @@ def measure(  # noqa: PLR0913 -- all optional
         raise SpaceError("a recorded truth knows one order", rule="ordered = false")
     if rule is None:
         budget = budget or plan.usual
-    head = head_of(subject, plan, budget=budget, rule=rule, surrogate=surrogate, seed=seed, ordered=ordered, base=base)
+    alike = subject.alike() if plan.adds == "rows" and not ordered else None
+    settings = {"budget": budget, "rule": rule, "surrogate": surrogate, "seed": seed, "ordered": ordered, "base": base}
+    head = head_of(subject, plan, alike=alike, **settings)
     schedule = Schedule(
         subject.space,
         subject.inputs,
@@ -281,9 +295,10 @@ def measure(  # noqa: PLR0913 -- all optional
         budget,
         rule,
         seed,
-        bands=Bands(subject, surrogate, seed, tell),
+        bands=Bands(subject, surrogate, seed, alike, tell),
         ordered=ordered,
         base=base,
+        alike=alike,
     )
     schedule.check()  # what cannot be run leaves no folder
     ledger = None if folder is None else RunFolder.create(folder, head, resume=resume)
@@ -305,4 +320,5 @@ def measure(  # noqa: PLR0913 -- all optional
         left=ShareLeft.of_record(head["left"], subject.space, subject.inputs),
         rows=outcomes,
         objects=None if ledger is None else ledger.objects(),
+        alike=alike,
     )

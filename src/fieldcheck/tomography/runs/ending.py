@@ -99,7 +99,7 @@ def _unspent(schedule: Schedule, seen: _Seen) -> str:
         return f"they do not pay for one more test on all {schedule.inputs:,} inputs"
     if schedule.plan.adds == "inputs":
         return f"one more input takes {seen.each:,}, one in each test"
-    return "the plan has no more rows"
+    return "the plan has no more rows" if schedule.alike is None else "no test makes another text of an input"
 
 
 def _reached(schedule: Schedule, outcomes: Outcomes, seen: _Seen) -> Reached | None:

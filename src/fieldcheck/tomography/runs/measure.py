@@ -20,6 +20,7 @@ from fieldcheck.tomography.runs.schedule import Schedule
 from fieldcheck.tomography.runs.stopping import Stopping, width_of
 from fieldcheck.tomography.setup.executor import Clock
 from fieldcheck.tomography.setup.subject import Subject
+from fieldcheck.tomography.surrogates.alike import Alike
 from fieldcheck.tomography.surrogates.base import Evidence
 from fieldcheck.tomography.surrogates.left import ShareLeft
 from fieldcheck.tomography.surrogates.measured import WithMeasured
@@ -124,6 +125,7 @@ class Bands:
     subject: Subject
     surrogate: str
     seed: int
+    alike: Alike | None = None
     tell: Tell | None = None
     known: dict[int, FloatArray] = field(default_factory=dict)
 
@@ -140,7 +142,9 @@ class Bands:
 
     def _of(self, outcomes: Outcomes) -> FloatArray:
         space = self.subject.space
-        evidence = Evidence(space, outcomes.applicable, self.subject.classes, self.subject.guess, self._left)
+        outcomes = outcomes if self.alike is None else self.alike.known(outcomes)
+        classes, guess = self.subject.classes, self.subject.guess
+        evidence = Evidence(space, outcomes.applicable, classes, guess, self._left, self.alike)
         fitted = surrogates.registry.build(self.surrogate).fit(evidence, seed=self.seed)
         fitted = WithMeasured.of(fitted, outcomes, self.subject.inputs)
         tests = np.unique(np.linspace(0, space.size - 1, min(LOOKED_AT, space.size)).astype(np.int64))
@@ -165,6 +169,7 @@ def head_of(subject: Subject, plan: Plan, **settings: Any) -> dict[str, Any]:
         "classes": None if subject.classes is None else subject.classes.tolist(),
         "guess": subject.guess,
         "left": left.record() if (left := subject.left()) is not None else None,
+        "alike": None if settings["alike"] is None else settings["alike"].record(),
     }
 
 

@@ -18,6 +18,7 @@ from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.tomography.plans.base import Plan, Rows, joined, random_order
 from fieldcheck.tomography.runs.stopping import Stopping, width_of, with_width
+from fieldcheck.tomography.surrogates.alike import Alike
 
 FIRST = 4_000
 """Rows before the bands of a spread plan are looked at for the first time."""
@@ -74,6 +75,9 @@ class Schedule:
         Unperturbed inputs that come first, whatever the plan, as far as there are and as a quarter of the budget pays
         for: every drop is measured from them. Their chance is 0, because they are not drawn. A rule that looks test by
         test decides on them, too.
+    alike
+        Which tests make the same of an input, for a plan whose rows are drawn: the model is asked once. What is left
+        of the drawn rows then has no known chance.
     """
 
     space: Space
@@ -87,6 +91,7 @@ class Schedule:
     chunk: int = 4_096
     earlier: tuple[Stage, ...] = ()
     base: int = 0
+    alike: Alike | None = None
     _rounds: dict[int, Rows] = field(default_factory=dict, init=False, repr=False)
     _looks: dict[tuple[int, int, int], BoolArray] = field(default_factory=dict, init=False, repr=False)
     _ranked: dict[str, IntArray] = field(default_factory=dict, init=False, repr=False)
@@ -173,6 +178,10 @@ class Schedule:
         if budget is None or not len(clean):
             return self._planned(budget)
         rows = self._planned(max(1, budget - len(clean)))
+        if self.alike is not None:
+            while len(self._unseen(rows, clean)) < budget - len(clean) and len(rows) < self.space.size * self.inputs:
+                rows = self._planned(2 * len(rows))
+            return rows
         for _ in range(ROUNDS):  # each adds less than the one before
             wanted = budget - len(clean) + len(rows) - len(self._unseen(rows, clean))
             more = self._planned(wanted)
@@ -294,8 +303,13 @@ class Schedule:
 
     def _unseen(self, rows: Rows, before: Rows | Outcomes) -> Rows:
         """Those rows whose test has not run on their input yet: once more would say the same."""
-        known = before.tests * self.inputs + before.inputs
-        return rows.part(np.flatnonzero(~np.isin(rows.tests * self.inputs + rows.inputs, known)))
+        if self.alike is None:
+            known = before.tests * self.inputs + before.inputs
+            return rows.part(np.flatnonzero(~np.isin(rows.tests * self.inputs + rows.inputs, known)))
+        cells = self.alike.cells(rows.tests, rows.inputs)
+        first = np.sort(np.unique(cells, return_index=True)[1])
+        new = rows.part(first[~np.isin(cells[first], self.alike.cells(before.tests, before.inputs))])
+        return Rows(new.tests, new.inputs, np.where(new.chance == 0, 0.0, np.nan))
 
     def _affordable(self, rows: Rows, begun: int) -> Rows:
         return rows if self.budget is None else rows.part(slice(self.budget - begun))

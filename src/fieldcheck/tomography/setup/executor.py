@@ -1,7 +1,8 @@
 """Running tests: perturb inputs, ask the model, check its answers.
 
 Rows of many tests are run together. Perturbations are applied one after the other to what is distinct among the rows:
-two rows with the same input and the same first severities share that work, whatever the plan.
+two rows with the same input and the same first severities share that work, whatever the plan. Texts that come out the
+same are one from there on.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
 from fieldcheck.tomography.perturbations.base import Perturbation
 from fieldcheck.tomography.setup.scenes import MOST_MOVED, Motion, Scenes, moves
+from fieldcheck.tomography.surrogates.alike import MOST_CELLS, Alike
 from fieldcheck.tomography.surrogates.left import ShareLeft
+
+TOGETHER = 64
+"""Inputs whose texts under all tests are compared at once."""
+
 
 HELD, LEAST = 2**28, 64
 """Bytes of perturbed inputs that are held at once, about, and rows at least."""
@@ -186,6 +192,21 @@ class Executor:
             left[number] = [len(boxes) > 0 for boxes in truths]
         return ShareLeft.counted(axes, shape, left)
 
+    def alike(self) -> Alike | None:
+        """Which tests make the same of which inputs; None where none do, or where that is too much work to look for.
+
+        Without an inference. Looked for in texts only: an image hardly ever stays as it is.
+        """
+        size, count = self.space.size, len(self.inputs)
+        if self.inputs.kind != "text" or size * count > MOST_CELLS:
+            return None
+        codes = np.empty((size, count), dtype=np.int64)
+        for first in range(0, count, TOGETHER):
+            inputs = np.arange(first, min(first + TOGETHER, count))
+            tests = np.repeat(np.arange(size), len(inputs))
+            codes[:, inputs] = self.perturbed(tests, np.tile(inputs, size))[1].reshape(size, -1)
+        return Alike.of(codes)
+
     def _scenes(self) -> Scenes:
         if self.scenes is None:
             raise SpaceError("the truth has no boxes", rule="a check of detection")
@@ -221,6 +242,8 @@ class Executor:
             sources, codes_wanted = np.divmod(wanted, _codes(self.space))
             batch, items = take(batch, sources), items[sources]
             batch = self._apply(batch, items, codes_wanted)
+            if self.inputs.kind == "text":
+                batch, items, which = _distinct(batch, items, which)
         return batch, which.astype(np.int64)
 
     def _apply(self, batch: Any, items: IntArray, codes: IntArray) -> Any:
@@ -295,6 +318,13 @@ def orders_of(axes: int, ranks: IntArray) -> IntArray:
         keep = np.arange(left.shape[1]) != pick[:, None]
         left = left[keep].reshape(len(ranks), axes - place - 1)
     return found
+
+
+def _distinct(batch: list[Any], items: IntArray, which: IntArray) -> tuple[list[Any], IntArray, IntArray]:
+    """Texts of an item that are the same, once; which of them each row has."""
+    places: dict[tuple[int, Any], int] = {}
+    at = np.array([places.setdefault(key, len(places)) for key in zip(items.tolist(), batch, strict=True)])
+    return [text for _, text in places], np.array([item for item, _ in places]), at[which]
 
 
 def _codes(space: Space) -> int:

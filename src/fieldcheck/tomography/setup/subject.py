@@ -30,6 +30,7 @@ from fieldcheck.tomography.setup.executor import Check, Clock, Executor, Respond
 from fieldcheck.tomography.setup.scenes import VISIBLE, Right, Scenes
 from fieldcheck.tomography.setup.space_file import OPENING, PREPARATION, READING, SpaceFile
 from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
+from fieldcheck.tomography.surrogates.alike import Alike
 from fieldcheck.tomography.surrogates.left import ShareLeft
 
 Measuring = Callable[[IntArray, IntArray, IntArray | None], FloatArray]
@@ -53,8 +54,8 @@ class Subject:
         What it was made from: a run goes on only with the same.
     notes
         What was found out when it was opened.
-    recorded_left
-        The share of the inputs with an object left, where that was recorded.
+    recorded_left, recorded_alike
+        The share of the inputs with an object left, and which tests make the same of an input, where that was recorded.
     one_order
         Whether perturbations can be applied in the space's own order only.
     """
@@ -69,11 +70,16 @@ class Subject:
     notes: tuple[str, ...] = ()
     executor: Executor | None = None
     recorded_left: ShareLeft | None = None
+    recorded_alike: Alike | None = None
     one_order: bool = False
 
     def left(self) -> ShareLeft | None:
         """The share of the inputs with an object left, where the truth is boxes."""
         return self.recorded_left if self.executor is None else self.executor.left()
+
+    def alike(self) -> Alike | None:
+        """Which tests make the same of which inputs, where some do."""
+        return self.recorded_alike if self.executor is None else self.executor.alike()
 
     @property
     def observe(self) -> Observing:
@@ -91,7 +97,15 @@ def of_truth(truth: RecordedTruth) -> Subject:
 
     digest = {"truth": hashlib.sha256(np.packbits(truth.held).tobytes()).hexdigest()[:16]}
     return Subject(
-        truth.space, truth.inputs, measure, truth.labels, truth.guess, digest, recorded_left=truth.left, one_order=True
+        truth.space,
+        truth.inputs,
+        measure,
+        truth.labels,
+        truth.guess,
+        digest,
+        recorded_left=truth.left,
+        recorded_alike=truth.alike,
+        one_order=True,
     )
 
 

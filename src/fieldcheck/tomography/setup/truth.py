@@ -17,6 +17,7 @@ from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.files import npz
 from fieldcheck.files.damage import decoding
 from fieldcheck.tomography.setup.scenes import LEAST_LEFT
+from fieldcheck.tomography.surrogates.alike import Alike
 from fieldcheck.tomography.surrogates.left import ShareLeft
 
 COLUMNS = "tests, perturbations, correct (bits), inputs, labels"
@@ -34,6 +35,8 @@ class RecordedTruth:
         Robustness of blind guessing.
     applies
         As ``held``: False where nothing was left in an input that could be found; None where that cannot be.
+    alike
+        Which tests make the same of an input, where that was recorded.
     """
 
     name: str
@@ -42,6 +45,7 @@ class RecordedTruth:
     labels: IntArray | None = None
     guess: float = 0.0
     applies: BoolArray | None = None
+    alike: Alike | None = None
 
     def __post_init__(self) -> None:
         if self.held.ndim != 2 or len(self.held) != self.space.size or not self.held.shape[1]:
@@ -97,14 +101,16 @@ class RecordedTruth:
         severities[:, at] = smaller.severities(np.arange(smaller.size))
         rows = self.space.numbers(severities)
         applies = None if self.applies is None else self.applies[rows]
-        return RecordedTruth(self.name, smaller, self.held[rows], self.labels, self.guess, applies)
+        alike = None if self.alike is None else Alike.of(self.alike.first[rows])
+        return RecordedTruth(self.name, smaller, self.held[rows], self.labels, self.guess, applies, alike)
 
 
 def read_truth(path: str | Path) -> RecordedTruth:
     """The truth in an npz file: severities of all ``tests``, names of ``perturbations``, ``correct`` as packed bits.
 
-    ``inputs`` (their number), ``labels``, ``classes`` (the number of classes) and ``applies`` (bits, where inputs may
-    have nothing left) may be missing. Nothing is unpickled.
+    ``inputs`` (their number), ``labels``, ``classes`` (the number of classes), ``applies`` (bits, where inputs may
+    have nothing left) and ``alike`` (a code for what each test makes of each input) may be missing. Nothing is
+    unpickled.
     """
     place = Path(path)
     columns = npz.read_npz(place, SpaceError, rule=f"an npz file with {COLUMNS}")
@@ -139,6 +145,7 @@ def _truth(place: Path, columns: dict[str, npt.NDArray[Any]]) -> RecordedTruth:
         None if labels is None else np.unique(labels, return_inverse=True)[1].astype(np.int64),
         1 / classes if classes > 1 else 0.0,
         _bits(columns, "applies")[np.argsort(numbers)] if "applies" in columns else None,
+        Alike.of(columns["alike"].astype(np.int64)[np.argsort(numbers)]) if "alike" in columns else None,
     )
 
 

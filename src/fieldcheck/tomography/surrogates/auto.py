@@ -50,7 +50,7 @@ class Auto:
     one is ahead of it in log-likelihood by more than two standard errors; weights then go by what is left of the lead
     (pseudo-BMA of Yao et al., Bayesian Analysis 2018, made wary). Where hardly any test of order three and more was
     measured, held-out tests would not tell how orders are extrapolated: there the closure is taken, which is made for
-    that.
+    that. Where tests make the same of some inputs, only the regression knows single inputs, and it is taken.
     """
 
     name: ClassVar[str] = "auto"
@@ -58,6 +58,8 @@ class Auto:
     paper: ClassVar[str] = "Yao et al., Bayesian Analysis 2018"
 
     def fit(self, evidence: Evidence, *, seed: int) -> FittedSurrogate:
+        if evidence.alike is not None:
+            return Logistic().fit(evidence, seed=seed)
         if len(_high_tests(evidence)) < FEW_TESTS:
             return _untried(evidence, seed)
         main = Logistic().fit(evidence, seed=seed)

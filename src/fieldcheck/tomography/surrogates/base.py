@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fieldcheck.core.space import Outcomes, Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.surrogates.alike import Alike
 from fieldcheck.tomography.surrogates.left import ShareLeft
 
 
@@ -24,6 +25,8 @@ class Evidence:
         Robustness of blind guessing, 1 / number of classes; 0 where the check has no such floor.
     left
         Which inputs have an object left, where the robustness of a test is the mean over those only.
+    alike
+        Which tests make the same of an input; the outcomes are then there for all of them.
     """
 
     space: Space
@@ -31,6 +34,7 @@ class Evidence:
     classes: IntArray | None = None
     guess: float = 0.0
     left: ShareLeft | None = None
+    alike: Alike | None = None
 
 
 @runtime_checkable

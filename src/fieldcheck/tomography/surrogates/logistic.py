@@ -16,6 +16,7 @@ from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.regression import grid_features, grouped_logistic
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate, Numbers
 from fieldcheck.tomography.surrogates.regression.basis import Basis
+from fieldcheck.tomography.surrogates.regression.cells import CellsFit, MeanOverCells
 from fieldcheck.tomography.surrogates.regression.data import DEEP, RegressionData
 from fieldcheck.tomography.surrogates.regression.mean import MeanOverInputs, MeanOverLeft
 from fieldcheck.tomography.surrogates.smooth import SmoothFit
@@ -58,7 +59,9 @@ class Logistic:
     noise. Where many perturbations come together, an input that is no longer recognised may still be guessed right: how
     often differs from class to class, because a model that sees nothing names its favourite, and changes smoothly with
     the severities. Robustness is the mean over the classes and inputs of the data. Prior variances and the length scale
-    are chosen by evidence; levels are first moved apart where a pilot fit sees a large effect.
+    are chosen by evidence; levels are first moved apart where a pilot fit sees a large effect. Where tests make the
+    same of an input, the model is right or wrong about it in all of them: inputs are then taken one by one, with the
+    outcomes that were seen as they are.
 
     A length scale that is long cannot follow a cliff that only some combinations have: look at the held-out rows.
 
@@ -79,7 +82,7 @@ class Logistic:
         if self.features < 1 or self.length < 0:
             raise SpaceError(f"logistic: features={self.features}, length={self.length}", rule="1 or more; 0 or more")
 
-    def fit(self, evidence: Evidence, *, seed: int) -> LogisticFit:
+    def fit(self, evidence: Evidence, *, seed: int) -> LogisticFit | CellsFit:
         data = RegressionData.of(evidence)
         pilot = data.some(PILOT_ROWS, stream(seed, "logistic", "pilot")).counted()
         positions = _moved(pilot, [np.linspace(0, WIDTH, size) for size in data.space.shape])
@@ -90,9 +93,12 @@ class Logistic:
         if start is not None and rows.units is not None:
             start = np.r_[start, 1.0]
         posterior = grouped_logistic.fit(rows, start=start, turns=12 if len(rows.held) > MANY_ROWS else 30)
-        predictor = _mean(data, basis, posterior)
         inflation = DEEP_INFLATION if len(data.space.axes) >= DEEP else INFLATION
         note = f"logistic: length scale {length:g} on axes of {WIDTH:g}, {len(basis.smooth)} smooth terms"
+        if evidence.alike is not None:
+            cells = MeanOverCells.of(evidence, evidence.alike, data, basis, posterior)
+            return CellsFit(data.space, cells, posterior.covariance, inflation, (note,), length)
+        predictor = _mean(data, basis, posterior)
         return LogisticFit(data.space, predictor, posterior.covariance, inflation, (note,), length)
 
     def numbers_of(self, fitted: FittedSurrogate) -> Numbers | None:

@@ -68,7 +68,9 @@ class RegressionData:
         outcomes = evidence.outcomes
         if not len(outcomes):
             raise SpaceError("nothing was measured", rule="a surrogate learns from one outcome or more")
-        members, units = _members(evidence)
+        if evidence.alike is not None:
+            outcomes = evidence.alike.distinct(outcomes)
+        members, units = _members(evidence, outcomes.inputs)
         count = int(members.max()) + 1
         severities = evidence.space.severities(outcomes.tests)
         left = None if evidence.left is None else _left(evidence, len(members))
@@ -149,9 +151,8 @@ def _summed(at: IntArray, values: FloatArray) -> FloatArray:
     return np.bincount(at, weights=values).astype(np.float64)
 
 
-def _members(evidence: Evidence) -> tuple[IntArray, IntArray]:
+def _members(evidence: Evidence, inputs: IntArray) -> tuple[IntArray, IntArray]:
     """Class of every input that counts, and which of them each row is about; classes are left out where too many."""
-    inputs = evidence.outcomes.inputs
     if evidence.classes is None:
         distinct, units = np.unique(inputs, return_inverse=True)
         return np.zeros(len(distinct), dtype=np.int64), units.astype(np.int64)
