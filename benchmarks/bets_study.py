@@ -6,7 +6,8 @@
 campaign ends undecided after 1,200 labels and counts as 1,200. Baselines: the exact sequence of a simple random sample
 (as ``simulate --certify --design srs`` looks at it), and the same bets without signals, whose items all look alike.
 Pools are cut to 4,000 items. False claims: the hypothesis is true by the last failure, for either claim, and every one
-of the first 300 labels is a look. One line per cell, as Markdown; ``--campaigns 0`` or ``--false 0`` leaves a part out.
+of the first 300 labels is a look. One line per cell, as Markdown; ``--campaigns 0`` or ``--false 0`` leaves a part out,
+and with ``--out`` it goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+import journal
 import right_numbers
 from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.core.pool.frame import Frame
@@ -35,11 +38,13 @@ MOST, SHORT, SIZE, ERROR = 1200, 300, 4_000, 0.05
 PERFECT = "digits_sharp"
 CELLS = (
     *("perfect:plain", "one_digit:plain", "even_digits:plain", "limits:plain", "digits_careful:plain"),
-    *("digits_strong_decay:plain", "digits_sharp:plain", "digits_few:plain", "digits_faint:plain"),
+    *("digits_strong_decay:plain", "digits_sharp:plain", "digits_scarce:plain", "digits_faint:plain"),
     *("digits_shifted:plain", "digits_decay:plain", "VGG16_CIFAR10:plain"),
-    *("digits_careful:shuffled", "digits_few:shuffled", "digits_faint:shuffled", "digits_decay:shuffled"),
+    *("digits_careful:shuffled", "digits_scarce:shuffled", "digits_faint:shuffled", "digits_decay:shuffled"),
 )
-ON_THRESHOLD = ("digits_careful", "digits_few")
+ON_THRESHOLD = ("digits_careful", "digits_scarce", "digits_few")
+TOGETHER = 50
+"""So many campaigns are played side by side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,44 +221,69 @@ def main() -> None:
     parser.add_argument("--false", type=int, default=400, help="campaigns with the truth on the threshold")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--pools", default=",".join(CELLS))
+    parser.add_argument("--on-threshold", default=",".join(ON_THRESHOLD), help="pools of the false claims")
+    parser.add_argument("--out", type=Path, help="one line per campaign; what it has is not played again")
     given = parser.parse_args()
     right_numbers.LARGEST = SIZE
     if given.campaigns:
-        _say("pool", "accuracy", "condition", "SRS", "without signals", "bets", "/ SRS", "/ without (se)", "undecided")
-        _say(*["---"] * 9)
+        _say(
+            "pool",
+            "accuracy",
+            "condition",
+            "SRS",
+            "without signals",
+            "bets",
+            "/ SRS",
+            "/ without (se)",
+            "undecided",
+            "campaigns",
+        )
+        _say(*["---"] * 10)
     for one in given.pools.split(",") if given.campaigns else ():
         name, condition = one.split(":")
-        _say(*measured(name, condition, range(given.first, given.first + given.campaigns)))
+        _say(*measured(name, condition, range(given.first, given.first + given.campaigns), given.out))
     if given.false:
         print()
         _say(f"truth on the threshold, {SHORT} looks", "condition", "false 'at least'", "false 'below'", "of")
         _say(*["---"] * 5)
-    for name in ON_THRESHOLD if given.false else ():
+    for name in given.on_threshold.split(",") if given.false else ():
         for condition in right_numbers.CONDITIONS:
-            _say(*wrong(name, condition, range(given.first, given.first + given.false)))
+            _say(*wrong(name, condition, range(given.first, given.first + given.false), given.out))
 
 
-def measured(name: str, condition: str, seeds: range) -> list[str]:
+def measured(name: str, condition: str, seeds: range, out: Path | None) -> list[str]:
     frame, losses, total = cell(name, condition)
     model = model_of(frame)
-    srs = float(np.mean([sequence(losses, total, np.random.default_rng(seed)) for seed in seeds]))
-    rows = [campaigns(one, losses, (total, None), MOST, seeds)[0] for one in (model.blind(), model)]
-    labels = np.array([[MOST if one is None else one for one in row] for row in rows], dtype=np.float64)
-    without, ours = labels.mean(axis=1)
-    spread = math.sqrt(float(((labels.std(axis=1) / labels.mean(axis=1)) ** 2).sum()) / len(seeds))
+
+    def play(part: range) -> list[list[float]]:
+        both = [campaigns(one, losses, (total, None), MOST, part)[0] for one in (model.blind(), model)]
+        random = [sequence(losses, total, np.random.default_rng(seed)) for seed in part]
+        decided = [one is not None for one in both[1]]
+        labels = [[MOST if one is None else one for one in row] for row in both]
+        return [list(row) for row in zip(random, *labels, decided, strict=True)]
+
+    found = journal.campaigns(out, (name, condition), seeds, play, together=TOGETHER)
+    srs, without, ours, decided = found.mean(axis=0)
+    spread = math.sqrt(float(((found[:, 1:3].std(axis=0) / found[:, 1:3].mean(axis=0)) ** 2).sum()) / len(seeds))
     return [
         *(name, f"{1 - losses.mean():.2%}", condition, f"{srs:.0f}", f"{without:.0f}", f"{ours:.0f}"),
         *(f"{ours / srs:.2f}", f"{ours / without:.2f} ({ours / without * spread:.2f})"),
-        f"{rows[1].count(None) / len(seeds):.0%}",
+        *(f"{1 - decided:.0%}", str(len(seeds))),
     ]
 
 
-def wrong(name: str, condition: str, seeds: range) -> list[str]:
+def wrong(name: str, condition: str, seeds: range, out: Path | None) -> list[str]:
     """How often each claim is made where it is just wrong; both are played in one campaign."""
     frame, losses = right_numbers.conditioned(name, condition)
     model, total = model_of(frame), float(losses.sum())
-    counts = [sum(one is not None for one in row) for row in campaigns(model, losses, (total, total), SHORT, seeds)]
-    return [f"{name}, {1 - losses.mean():.2%}", condition, *map(str, counts), str(len(seeds))]
+
+    def play(part: range) -> list[list[float]]:
+        both = campaigns(model, losses, (total, total), SHORT, part)
+        return [[one is not None for one in row] for row in zip(*both, strict=True)]
+
+    found = journal.campaigns(out, (name, condition, "on the threshold"), seeds, play, together=TOGETHER)
+    counts = [f"{one:.0f}" for one in found.sum(axis=0)]
+    return [f"{name}, {1 - losses.mean():.2%}", condition, *counts, str(len(seeds))]
 
 
 def _say(*cells: str) -> None:

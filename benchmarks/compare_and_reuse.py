@@ -1,6 +1,9 @@
 """Labels that a comparison takes, how often it is wrong, and what old labels are worth for a new version.
 
-python benchmarks/compare_and_reuse.py ../shared/data/subjects --repetitions 400
+    python benchmarks/compare_and_reuse.py ../shared/data/subjects --repetitions 400
+    python benchmarks/compare_and_reuse.py ../shared/data/subjects --levelled --out campaigns.tsv
+
+``--levelled`` alone measures false differences; with ``--out`` it goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play, repetition
 from fieldcheck.accuracy.comparison.simulate import simulate_comparison, simulate_reuse
+from journal import campaigns
 
 PAIRS = (("model_D", "model_E"), ("model_G", "model_H"))
 BUDGETS = (50, 100, 200, 400, 800)
@@ -50,8 +54,8 @@ until both models are equally good, so that every claim is a wrong one; these st
 |---|---|---|---|---|---|"""
 
 LEVELLED = """
-| pair, made equally good | claims, every wave up to 800 labels | one look at 200 | "future data" | wider at both ends |
-|---|---|---|---|---|"""
+| pair, made equally good | campaigns | claims to 800 labels, any wave | one look at 200 | "future data" | wider there |
+|---|---|---|---|---|---|"""
 
 REUSED = """
 ## Labels of an old version for a new one
@@ -73,6 +77,9 @@ def main() -> None:
     )
     parser.add_argument("--items", type=int, default=4_000, help="with --levelled: pools are cut to so many, at random")
     parser.add_argument("--first", type=int, default=0, help="with --levelled: first seed")
+    parser.add_argument(
+        "--out", type=Path, help="with --levelled: one line per campaign; what it has is not played again"
+    )
     given = parser.parse_args()
     repetitions = given.repetitions
     if given.levelled:
@@ -81,7 +88,8 @@ def main() -> None:
             pair = [load(given.subjects / f"{name}.csv") for name in names]
             kept = np.sort(np.random.default_rng(5).permutation(len(pair[0]))[: given.items])
             seeds = range(given.first, given.first + repetitions)
-            print("| " + " | ".join(false_differences(levelled([pool.select(kept) for pool in pair]), seeds)) + " |")
+            row = false_differences(levelled([pool.select(kept) for pool in pair]), seeds, given.out)
+            print("| " + " | ".join(row) + " |", flush=True)
         return
     percent = 100 * 1.96 / np.sqrt(2 * repetitions)
     print(INTRODUCTION.format(repetitions=repetitions, percent=percent, coarse=percent * np.sqrt(2)))
@@ -139,14 +147,21 @@ def levelled(pair: Sequence[Pool]) -> list[Pool]:
     return [replace(pool, failed=failed) for pool, failed in zip(pair, (first, second), strict=True)]
 
 
-def false_differences(pair: Sequence[Pool], seeds: range) -> list[str]:
+def false_differences(pair: Sequence[Pool], seeds: range, journal: Path | None) -> list[str]:
     """Of models that are equally good: how often a difference is claimed, looked at after every wave, or once."""
-    every = [simulate_comparison(list(pair), certify=True, budget=800, seed=seed) for seed in seeds]
-    once = [simulate_comparison(list(pair), budget=200, seed=seed).differences[0] for seed in seeds]
-    future = [one.future.low < one.interval.low and one.future.high > one.interval.high for one in once]
-    counts = (sum(one.differences[0].winner is not None for one in every), sum(0 not in one.interval for one in once))
-    outside = sum(0 not in one.future for one in once)
-    return [named(pair), *(f"{count} of {len(seeds)}" for count in (*counts, outside, sum(future)))]
+
+    def play(part: range) -> list[list[bool]]:
+        rows = []
+        for seed in part:
+            every = simulate_comparison(list(pair), certify=True, budget=800, seed=seed).differences[0]
+            once = simulate_comparison(list(pair), budget=200, seed=seed).differences[0]
+            here, future = once.interval, once.future
+            wider = future.low < here.low and future.high > here.high
+            rows.append([every.winner is not None, 0 not in here, 0 not in future, wider])
+        return rows
+
+    found = campaigns(journal, (named(pair),), seeds, play).sum(axis=0)
+    return [named(pair), str(len(seeds)), *(f"{count:.0f}" for count in found)]
 
 
 def certified(pair: Sequence[Pool], repetitions: int) -> Iterator[list[str]]:

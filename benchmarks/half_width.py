@@ -4,12 +4,13 @@
 
 A simple random sample that knew the rate: the fewest labels whose exact interval is expected to be that narrow (in
 brackets: by the normal approximation, which is too few where failures are rare). Pools are cut to 4,000 items. One
-line per cell, as Markdown.
+line per cell, as Markdown; with ``--out`` it goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,11 @@ from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.simulate import run_until
 from fieldcheck.accuracy.assessment.stopping import HalfWidth
 from fieldcheck.accuracy.designs import Waves
+from journal import campaigns
 
 SIZE = 4_000
 POOLS = (
-    *("model_E", "CN12_CIFAR10", "digits_few", "VGG16_CIFAR10", "digits_faint"),
+    *("model_E", "CN12_CIFAR10", "digits_scarce", "VGG16_CIFAR10", "digits_faint"),
     *("LN5_MNIST", "digits_careful", "even_digits"),
 )
 
@@ -37,20 +39,26 @@ def known_rate(losses: npt.NDArray[np.float64], target: float) -> int:
     return low
 
 
-def row(name: str, condition: str, target: float, seeds: range) -> str:
+def row(name: str, condition: str, target: float, seeds: range, journal: Path | None) -> str:
     frame, losses = right_numbers.conditioned(name, condition)
     field = Field(name, frame, losses, losses > 0, None, "accuracy", 1 - float(losses.mean()))
     design = Waves(auxiliary="+".join(frame.auxiliary))
-    stops = [run_until(field, design, HalfWidth(target), max_labels=frame.size, seed=seed) for seed in seeds]
-    labels = np.array([stop.labels for stop in stops])
-    covered = np.mean([field.truth in stop.estimate.interval for stop in stops])
+
+    def play(part: range) -> list[list[float]]:
+        stops = [run_until(field, design, HalfWidth(target), max_labels=frame.size, seed=seed) for seed in part]
+        ends = [[0, *(look.labels for look in stop.looks)] for stop in stops]
+        return [
+            [stop.labels, field.truth in stop.estimate.interval, len(stop.looks), end[-1] - end[-2]]
+            for stop, end in zip(stops, ends, strict=True)
+        ]
+
+    found = campaigns(journal, (name, condition, str(target)), seeds, play)
+    labels, covered, waves, last = found.mean(axis=0)
     exact, plain = known_rate(losses, target), float(losses.var()) * (1.96 / target) ** 2
-    last = np.mean([stop.looks[-1].labels - stop.looks[-2].labels if len(stop.looks) > 1 else 0 for stop in stops])
-    error = labels.std() / np.sqrt(len(labels)) / exact
-    waves, normal = np.mean([len(stop.looks) for stop in stops]), plain / (1 + plain / frame.size)
+    error, normal = found[:, 0].std() / np.sqrt(len(seeds)) / exact, plain / (1 + plain / frame.size)
     return (
-        f"| {name} | {field.truth:.2%} | {condition} | {labels.mean():.0f} | {exact} ({normal:.0f}) "
-        f"| {labels.mean() / exact:.2f} ± {error:.2f} | {covered:.3f} | {waves:.0f} | {last:.0f} |"
+        f"| {name} | {field.truth:.2%} | {condition} | {len(seeds)} | {labels:.0f} | {exact} ({normal:.0f}) "
+        f"| {labels / exact:.2f} ± {error:.2f} | {covered:.3f} | {waves:.0f} | {last:.0f} |"
     )
 
 
@@ -61,13 +69,18 @@ def main() -> None:
     parser.add_argument("--target", type=float, default=0.02)
     parser.add_argument("--pools", default=",".join(POOLS))
     parser.add_argument("--conditions", default="plain,shuffled")
+    parser.add_argument("--out", type=Path, help="one line per campaign; what it has is not played again")
     given = parser.parse_args()
     right_numbers.LARGEST = SIZE
-    print("| pool | accuracy | condition | labels | SRS that knew the rate | ratio | coverage | waves | last wave |")
-    print("|---" * 9 + "|")
+    print(
+        "| pool | accuracy | condition | campaigns | labels | SRS that knew the rate | ratio | coverage | waves "
+        "| last wave |"
+    )
+    print("|---" * 10 + "|")
     for name in given.pools.split(","):
         for condition in given.conditions.split(","):
-            print(row(name, condition, given.target, range(given.first, given.first + given.campaigns)), flush=True)
+            seeds = range(given.first, given.first + given.campaigns)
+            print(row(name, condition, given.target, seeds, given.out), flush=True)
 
 
 if __name__ == "__main__":

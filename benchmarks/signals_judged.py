@@ -6,13 +6,14 @@ Campaigns of `waves` with 400 labels, judged after every wave, as ``estimate``, 
 at the first look with eight failures and eight right answers (leaking: five failures); *ever*: at any look of the
 campaign. Conditions: `plain`; `shuffled` (useless); `reversed` (doubt turned round: what looks safest fails most);
 `leaking` (a further signal that is the outcome, and a little noise); `constant` (a further signal that is the same for
-all). One line per cell, as Markdown.
+all). One line per cell, as Markdown; with ``--out`` it goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +22,15 @@ import right_numbers
 from fieldcheck.accuracy.designs import Waves
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.numerics.regression import signals
+from journal import campaigns
 
 FloatArray = npt.NDArray[np.float64]
 LABELS, SIZE = 400, 3_000
 TUNED = ("digits_smoothed", "digits_mixup", "digits_sharp", "digits_decay", "digits_shifted", "one_digit")
-TESTED = ("digits_few", "digits_faint", "digits_careful", "LN5_MNIST", "VGG16_CIFAR10", "CN12_CIFAR10", "model_E")
+TESTED = ("digits_scarce", "digits_faint", "digits_careful", "LN5_MNIST", "VGG16_CIFAR10", "CN12_CIFAR10", "model_E")
 CONDITIONS = ("plain", "shuffled", "reversed", "leaking", "constant")
+ENOUGH = {"useless": signals.ENOUGH, "reversed": signals.ENOUGH, "leaking": signals.ENOUGH_TO_LEAK}
+CALIBRATION = ("neither", "over-confident", "under-confident")
 
 
 def conditioned(name: str, condition: str) -> tuple[Frame, FloatArray]:
@@ -54,20 +58,27 @@ def looks(frame: Frame, losses: FloatArray, seed: int) -> list[tuple[int, signal
     return found
 
 
-def row(name: str, condition: str, seeds: range) -> str:
+def outcome(found: list[tuple[int, signals.Judgement]]) -> list[float]:
+    """For each worry: whether it could be said, was said at the first such look, ever; then what was said last."""
+    row: list[float] = []
+    for kind, least in ENOUGH.items():
+        first = next((said for count, said in found if count >= least), None)
+        row += [first is not None, bool(first and getattr(first, kind)), any(getattr(said, kind) for _, said in found)]
+    last = found[-1][1]
+    return [*row, CALIBRATION.index(last.calibration or "neither"), bool(last.constant)]
+
+
+def row(name: str, condition: str, seeds: range, journal: Path | None) -> str:
     frame, losses = conditioned(name, condition)
-    found = [looks(frame, losses, seed) for seed in seeds]
-    cells = [name, f"{1 - losses.mean():.2%}", condition]
-    enough = {"useless": signals.ENOUGH, "reversed": signals.ENOUGH, "leaking": signals.ENOUGH_TO_LEAK}
-    for kind, least in enough.items():
-        first = [next((said for count, said in one if count >= least), None) for one in found]
-        there = [bool(getattr(said, kind)) for said in first if said is not None]
-        ever = sum(any(getattr(said, kind) for _, said in one) for one in found)
-        cells.append(f"{sum(there)} of {len(there)}, {ever} of {len(found)}")
-    words = [one[-1][1].calibration or "neither" for one in found]
+    found = campaigns(
+        journal, (name, condition), seeds, lambda part: [outcome(looks(frame, losses, seed)) for seed in part]
+    )
+    cells = [name, f"{1 - losses.mean():.2%}", condition, str(len(seeds))]
+    for could, first, ever in found[:, :9].sum(axis=0).reshape(3, 3):
+        cells.append(f"{first:.0f} of {could:.0f}, {ever:.0f}")
+    words = [CALIBRATION[int(one)] for one in found[:, 9]]
     cells.append(", ".join(f"{words.count(word)} {word}" for word in sorted(set(words))))
-    cells.append(f"{sum(bool(one[-1][1].constant) for one in found)} of {len(found)}")
-    return "| " + " | ".join(cells) + " |"
+    return "| " + " | ".join([*cells, f"{found[:, 10].sum():.0f}"]) + " |"
 
 
 def main() -> None:
@@ -76,13 +87,18 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--pools", default=",".join(TESTED))
     parser.add_argument("--conditions", default=",".join(CONDITIONS))
+    parser.add_argument("--out", type=Path, help="one line per campaign; what it has is not played again")
     given = parser.parse_args()
     right_numbers.LARGEST = SIZE
-    print("| pool | accuracy | condition | useless: first, ever | reversed | leaking | calibration | constant |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| pool | accuracy | condition | campaigns | useless: first, ever | reversed | leaking | calibration "
+        "| constant |"
+    )
+    print("|---" * 9 + "|")
     for name in given.pools.split(","):
         for condition in given.conditions.split(","):
-            print(row(name, condition, range(given.first, given.first + given.campaigns)), flush=True)
+            seeds = range(given.first, given.first + given.campaigns)
+            print(row(name, condition, seeds, given.out), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Labels that train: how well the kept ones judge a version that was trained on the others.
 
-    python benchmarks/training_study.py [--campaigns 500] [--labels 200] [--out cells.tsv]
+    python benchmarks/training_study.py [--campaigns 500] [--labels 200] [--out campaigns.tsv]
 
 Fields of 4,000 items: simulated ones whose confidence tells failures hardly at all (`weak`) or worse than any real
 network's (`moderate`), items of the published subjects, and `digits`, shifted MNIST images on which a classifier is
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,6 +34,7 @@ from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison import reuse
 from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.core.sample import Labelled
+from journal import campaigns
 from networks import data_folder, mnist
 
 SIZE, NEAR, SHARE = 4_000, 8, 0.5
@@ -204,23 +204,25 @@ class Cell:
         found, _ = judged(field, version, history.kept(NONE), seed, top_up=round(self.top_up * labels))
         return found, naive
 
-    def measured(self, campaigns: int, labels: int) -> dict[str, object]:
-        begun = time.process_time()
-        rows = [self.once(labels, seed) for seed in range(10_000, 10_000 + campaigns)]
-        errors = np.array([found.error for found, _ in rows])
-        unit = math.sqrt(np.mean([found.fresh for found, _ in rows]))
+    def measured(self, seeds: range, labels: int, journal: Path | None) -> dict[str, object]:
+        def play(part: range) -> list[list[float]]:
+            both = [self.once(labels, seed) for seed in part]
+            return [[one.error, one.holds, one.holds_beside, one.fresh, naive] for one, naive in both]
+
+        cell = (*(str(one) for one in vars(self).values()), str(labels))
+        errors, holds, holds_beside, fresh, naive = campaigns(journal, cell, seeds, play).T
+        unit, count = math.sqrt(fresh.mean()), len(seeds)
         return {
             **vars(self),
-            "campaigns": campaigns,
+            "campaigns": count,
             "bias_over_se": errors.mean() / unit,
-            "mc_error": errors.std(ddof=1) / math.sqrt(campaigns) / unit,
+            "mc_error": errors.std(ddof=1) / math.sqrt(count) / unit,
             "bias": errors.mean(),
             "rmse_over_fresh": math.sqrt((errors**2).mean()) / unit,
-            "rmse_error": math.sqrt((errors**2).mean()) / unit / math.sqrt(2 * campaigns),
-            "coverage": np.mean([found.holds for found, _ in rows]),
-            "coverage_beside": np.mean([found.holds_beside for found, _ in rows]),
-            "naive_bias": np.mean([naive for _, naive in rows]),
-            "seconds": time.process_time() - begun,
+            "rmse_error": math.sqrt((errors**2).mean()) / unit / math.sqrt(2 * count),
+            "coverage": holds.mean(),
+            "coverage_beside": holds_beside.mean(),
+            "naive_bias": naive.mean(),
         }
 
 
@@ -243,18 +245,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--campaigns", type=int, default=500)
     parser.add_argument("--labels", type=int, default=200)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--first", type=int, default=10_000, help="first seed")
+    parser.add_argument("--designs", default="", help="only cells of these: estimate,balanced")
+    parser.add_argument("--out", type=Path, help="one line per campaign; what it has is not played again")
     given = parser.parse_args()
-    lines: list[str] = []
+    seeds, head = range(given.first, given.first + given.campaigns), False
     for one in cells():
-        row = one.measured(given.campaigns, given.labels)
-        if not lines:
-            lines.append("\t".join(row))
-            print(lines[0], flush=True)
-        lines.append("\t".join(f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.values()))
-        print(lines[-1], flush=True)
-    if given.out is not None:
-        given.out.write_text("\n".join(lines) + "\n")
+        if given.designs and one.design not in given.designs.split(","):
+            continue
+        row = one.measured(seeds, given.labels, given.out)
+        if not head:
+            print("\t".join(row), flush=True)
+            head = True
+        print(
+            "\t".join(f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.values()), flush=True
+        )
 
 
 if __name__ == "__main__":

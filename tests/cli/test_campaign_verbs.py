@@ -147,6 +147,17 @@ def test_predictions_are_hidden_unless_asked_for(run: Run, tea: Path) -> None:
     assert [choice.get("value") for choice in choices] == ["right", "wrong"]
 
 
+def test_texts_that_a_model_wrote_are_in_the_sheet(run: Run, tmp_path: Path) -> None:
+    pool = write(
+        tmp_path / "logs.csv", ["id", "prompt", "completion"], [[at, f"p {at}", f"text {at}"] for at in range(90)]
+    )
+    asked = run("start", pool, "--budget", 20)
+    assert "--column prediction=completion" in asked.err
+    run("start", pool, "--budget", 20, "--column", "prediction=completion")
+    run("next", "logs.db", "--out", "to_label.csv")
+    assert {row["prediction"] for row in read(Path("to_label.csv"))} <= {f"text {at}" for at in range(90)}
+
+
 def test_label_studio_tasks_come_back_as_labels(run: Run, tea: Path) -> None:
     start(run, tea)
     run("next", "c.db", "--out", "tasks.json", "-n", 5)
@@ -316,6 +327,39 @@ def test_without_a_budget_it_goes_on_until_somebody_stops(run: Run, tea: Path) -
     found = run("status", "c.db", "--json").json
     assert (found["budget"], found["complete"]) == (None, False)
     assert found["labelled"] > 40
+
+
+def test_a_first_budget_may_be_what_is_drawn_already(run: Run, tea: Path) -> None:
+    """It decides at the error of an extension: labels were looked at before."""
+    start(run, tea, budget=None)
+    early = run("check", "c.db", "--min-accuracy", "0.2")
+    assert early.code == 2
+    assert "`fieldcheck extend` sets" in early.out
+    run("next", "c.db", "-n", 40, "--out", "first.csv")
+    fill(Path("first.csv"), truth_of(tea))
+    run("import", "c.db", "first.csv")
+    assert "the next wave · " in run("status", "c.db").out
+    done = run("extend", "c.db", "--budget", 40)
+    assert (done.code, done.err) == (0, "")
+    decided = run("check", "c.db", "--min-accuracy", "0.2", "--json").json["checks"][0]
+    assert (decided["decision"], decided["look"]["error"]) == ("passed", pytest.approx(0.008))
+
+
+def test_a_campaign_without_a_name_is_called_as_the_pool(run: Run, tea: Path) -> None:
+    done = run("start", tea, "--budget", 20)
+    assert f"fieldcheck label {tea.stem}.db" in done.out
+    assert Path(f"{tea.stem}.db").exists()
+    again = run("start", tea, "--budget", 20)
+    assert again.code == 2
+    assert f"fieldcheck status {tea.stem}.db" in again.err.replace(str(Path.cwd()) + "/", "")
+
+
+def test_what_is_to_be_proven_is_said(run: Run, tea: Path) -> None:
+    assert "until at least 20 % is proven" in start(run, tea, "--certify", "0.2", budget=None).out
+    label_all(run, truth_of(tea))
+    said = run("status", "c.db").out
+    assert "PASSED: accuracy at least 20 %" in said
+    assert "Next: the report" in said
 
 
 def test_several_labels_for_an_item(run: Run, tea: Path) -> None:

@@ -153,6 +153,16 @@ def test_a_hypothesis_that_has_become_impossible_is_refuted() -> None:
     assert high <= 0.4
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_wealth_without_end_stays_a_number() -> None:
+    """Against hypotheses far from the truth it passes what a float holds; its shares are asked for all the same."""
+    now = some_kinds(1)
+    start = replace(Wealth.against([2.0], len(now.of_item)), products=np.full((1, 4), 1e300))
+    after = start.after(now, kind=0, loss=0.0).after(now, kind=0, loss=0.0)
+    assert np.isfinite(after.products).all()
+    assert after.held.sum() == pytest.approx(1, abs=1e-12)
+
+
 def test_every_item_labelled_is_decided() -> None:
     risk, losses = population(60, 0.2)
     truth = 1 - losses.mean()

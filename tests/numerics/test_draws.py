@@ -81,7 +81,11 @@ def test_sizes_follow_the_formula(values, floor: float) -> None:
     """``(1-ε) χ/Σχ + ε/N``: sizes are rounded to 2**-43 of the largest or finer, and χ to as much of the largest χ."""
     sizes = pps_sizes(values, floor)
     assert sizes.total == sizes.whole.sum() <= 2**53
-    expected = (1 - floor) * values / values.sum() + floor / len(values) if values.max() > 0 else np.full(len(values), 1 / len(values))
+    expected = (
+        (1 - floor) * values / values.sum() + floor / len(values)
+        if values.max() > 0
+        else np.full(len(values), 1 / len(values))
+    )
     np.testing.assert_allclose(sizes.probability, expected, rtol=1e-9, atol=1e-12)
     assert sizes.least_probability == sizes.probability.min()
     assert sizes.unreachable == np.sum(sizes.whole == 0)

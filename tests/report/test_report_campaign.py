@@ -43,7 +43,7 @@ class Found(HTMLParser):
         self.text += data
 
 
-def make(tmp_path: Path, *, size: int = 60, budget: int = 40, **options: Any) -> Campaign:
+def make(tmp_path: Path, *, size: int = 60, budget: int | None = 40, **options: Any) -> Campaign:
     """Every fifth item is wrong; texts to look at, and groups to cut by."""
     names = [f"item {at}" for at in range(size)]
     pool = from_arrays(
@@ -79,19 +79,37 @@ def words_of(text: str) -> str:
 def test_the_answer_comes_first_and_is_that_of_the_campaign(campaign: Campaign) -> None:
     estimate, text = campaign.estimate(), words_of(campaign_page(campaign))
     number = f"{100 * estimate.value:.1f} %"
-    assert text.index("Cats") < text.index(number) < text.index("Of 1,000 items") < text.index("The promise")
+    assert text.index("Cats") < text.index(number) < text.index("Of the 60 items") < text.index("The promise")
     assert f"between {100 * estimate.interval.low:.1f} % and {100 * estimate.interval.high:.1f} %" in text
     assert estimate.beside is not None
     assert estimate.beside.note in text
     assert estimate.interval.note in text
 
 
-def test_rare_failures_are_counted_in_ten_thousand(tmp_path: Path) -> None:
-    with make(tmp_path) as campaign:
+@pytest.mark.parametrize(
+    ("answer", "size", "words"),
+    [("right", 12_000, "Of 10,000 items"), ("wrong", 12_000, "Of 1,000 items"), ("right", 2_000, "Of the 2,000 items")],
+)
+def test_failures_are_counted_in_thousands_or_in_a_smaller_pool(
+    tmp_path: Path, answer: str, size: int, words: str
+) -> None:
+    with make(tmp_path, size=size, budget=12) as campaign:
         while items := campaign.ask(n=50):
             for name in items:
-                campaign.tell(name, "right")
-        assert "Of 10,000 items" in words_of(campaign_page(campaign))
+                campaign.tell(name, answer)
+        assert words in words_of(campaign_page(campaign))
+
+
+def test_parts_with_too_few_labels_are_grey(tmp_path: Path) -> None:
+    with make(tmp_path, size=400, budget=60) as campaign:
+        label(campaign)
+        assert '<tr class="grey">' in campaign_page(campaign, by=["text"])
+
+
+def test_what_was_to_be_proven_is_in_the_headline(tmp_path: Path) -> None:
+    with make(tmp_path, size=400, budget=None, certify=0.5) as campaign:
+        label(campaign)
+        assert "Passed: accuracy at least 50 %" in words_of(campaign_page(campaign))
 
 
 def test_everything_that_belongs_to_a_campaign_is_there(campaign: Campaign) -> None:

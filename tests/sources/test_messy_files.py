@@ -392,7 +392,7 @@ class TestOthers:
 
     def test_amounts_and_several_labels_are_said(self, tmp_path: Path) -> None:
         lines = ["id,prediction", *(f"{at},{at * 37 + 100_000}" for at in range(N))]
-        assert "--task regression" in " ".join(read(text(tmp_path / "a.csv", lines)).notes)
+        assert "--task classification" in " ".join(read(text(tmp_path / "a.csv", lines)).notes)
         lines = [
             "id,prediction",
             *(f"{at},{one}|{other}" for at, (one, other) in enumerate(zip(animals(1), animals(2), strict=True))),
@@ -577,8 +577,34 @@ class TestNumbersAsPeopleWriteThem:
         assert "taken as amounts" in notes("id,target", "{i},{c}", columns={"prediction": "target"})
         assert "stand between quotes" in notes("id,prediction", "{i},'{s}'")
         assert "'confidence=confidence (%):percent'" in notes("id,pred,confidence (%)", "{i},{s},{c}")
+        assert "percent" not in notes("id,pred,confidence (%)", "{i},{s},{c}%")
         case = text(tmp_path / "b.csv", ["id,prediction", "1,Cat", "2,cat", "3,dog"])
         assert "'Cat' and 'cat'" in " ".join(read(case).notes)
+
+    def test_percent_signs_are_no_second_percent(self, tmp_path: Path) -> None:
+        path = text(tmp_path / "a.csv", ["id;prediction;sure (%)", "1;a;61,7%", "2;b;99,9 %"])
+        for asked in ("confidence=sure (%)", "confidence=sure (%):percent"):
+            role, _, name = asked.partition("=")
+            assert read(path, columns={role: name}).confidence.tolist() == pytest.approx([0.617, 0.999])  # type: ignore[union-attr]
+
+    @pytest.mark.parametrize(
+        ("prediction", "more", "task"),
+        [
+            ("{at}", "", "regression"),  # 0, 37, 74, ...: amounts
+            ("{i}", "", "classification"),  # 0, 1, 2, ...: numbered one after the other
+            ("{at}", ",{c}", "classification"),  # it says how sure it is
+        ],
+    )
+    def test_whole_numbers_are_amounts_or_classes(self, tmp_path: Path, prediction: str, more: str, task: str) -> None:
+        rows = [f"x{i},{prediction.format(i=i, at=37 * i)}{more.format(c=0.5 + i / 200)}" for i in range(N)]
+        path = text(tmp_path / "a.csv", ["id,pred" + (",confidence" if more else ""), *rows])
+        assert read(path).task == task
+        said = "amounts" if task == "regression" else "classes"
+        assert more or f"taken as {said}" in " ".join(read(path).notes)
+
+    def test_whole_numbers_that_are_hit_to_the_unit_are_classes(self, tmp_path: Path) -> None:
+        rows = [f"x{i},{37 * i},{37 * i if i % 3 else 0}" for i in range(N)]
+        assert read(text(tmp_path / "a.csv", ["id,pred,target", *rows])).task == "classification"
 
 
 class TestForms:

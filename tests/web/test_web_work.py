@@ -273,6 +273,18 @@ def test_how_labels_are_given(start: Start) -> None:
     assert answers_for(site.campaign, None) == "right-wrong"
 
 
+def test_of_texts_that_a_model_wrote_people_say_whether_they_are_right(start: Start) -> None:
+    written = from_arrays(ids=np.arange(60), y_pred=[f"The printer of room {at} burns." for at in range(60)])
+    assert written.written
+    site = start(written, design="srs", budget=5)
+    assert answers_for(site.campaign, None) == "right-wrong"
+    assert answers_for(site.campaign, "classes") == "classes"
+    with site.visitor() as web:
+        assert "burns" in web.post("/api/next", json=site.body()).json()["items"][0]["prediction"]
+    assert not from_arrays(y_pred=np.arange(60)).written  # numbered classes
+    assert not from_arrays(y_pred=["cat", "dog"] * 30).written
+
+
 def test_pictures_are_sent(start: Start, tmp_path: Any, picture: bytes) -> None:
     folder = tmp_path / "items"
     folder.mkdir()

@@ -225,5 +225,5 @@ def begin(store: Store, settings: Settings, pool: Pool, sample: Sample, *, at: f
         raise CampaignError(
             f"{store.place} holds a campaign already",
             rule="a campaign is started once; labels are not overwritten",
-            hint="another name, or go on with this one",
+            hint=f"another name, or go on with this one: fieldcheck status {shlex.quote(store.place)}",
         ) from None

@@ -224,9 +224,10 @@ class _Folding:
         self.predictions_shown = True
 
     def extended(self, event: Event) -> None:
-        """The design goes on, where it had thought that it was done."""
+        """The design goes on, where it had thought that it was done; a first budget may be what is drawn already."""
         self.settings = self.settings.extended(event.data["budget"])
-        self.draws = (*self.draws[:-1], replace(self.draws[-1], complete=False))
+        spent = sum(len(draw.items) for draw in self.draws) >= self.settings.most
+        self.draws = (*self.draws[:-1], replace(self.draws[-1], complete=spent))
         self.changed = event.number
 
     def export(self, event: Event) -> None:

@@ -42,10 +42,8 @@ def _run() -> None:
     except Exception as error:
         if os.environ.get("FIELDCHECK_DEBUG"):
             raise
-        _fail(
-            f"unexpected {type(error).__name__}: {error}\n  try:  FIELDCHECK_DEBUG=1 to see where, and report it",
-            code=3,
-        )
+        tell(f"unexpected {type(error).__name__}: {error}")
+        _fail("  try:  FIELDCHECK_DEBUG=1 to see where, and report it", code=3)
 
 
 def _fail(text: str, *, code: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -61,13 +62,28 @@ def check(
             if best is not None or margin:
                 _check_best(campaign, best, level=level, undecided_exit=undecided_exit, as_json=as_json)
             decisions = [campaign.view.check(one, level=level) for one in requirements]
+            further = _further(decisions, storage) if campaign.view.question.extendable else ""
     except FieldcheckError as error:
         if junit is not None:
             names = [str(one) for one in requirements]
             report.write_text(junit, report.junit_error(_suite(storage), names, error))
         raise
     _show(decisions, storage, junit=junit, as_json=as_json)
+    if further and not as_json:
+        say(f"next: {further}")
     leave(requirement.worst(decisions), undecided_exit)
+
+
+def _further(decisions: Sequence[Decision], storage: str) -> str:
+    """The command for the labels that would decide what a spent budget left undecided."""
+    wanted = [one for one in decisions if one.word == "undecided" and one.over_budget and not one.preliminary]
+    if not wanted or requirement.worst(decisions) == "failed":
+        return ""
+    more = max(requirement.rounded(one.more) for one in wanted)
+    found = wanted[0].estimate
+    if found is None or found.labels + more >= found.population:
+        return ""
+    return shlex.join(["fieldcheck", "extend", storage, "--budget", f"+{more}"])
 
 
 def _check_best(campaign: Campaign, name: str | None, *, level: float, undecided_exit: int, as_json: bool) -> None:

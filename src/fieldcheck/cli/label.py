@@ -39,7 +39,8 @@ def label(
         str | None,
         typer.Option(
             "--as",
-            help="classes or right-wrong: what people are asked for. Default: classes, where the pool names them.",
+            help="classes or right-wrong: what people are asked for. Default: classes, where the pool names them;"
+            " of texts that a model wrote, right-wrong.",
         ),
     ] = None,
     show_predictions: Annotated[

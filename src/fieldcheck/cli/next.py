@@ -38,8 +38,13 @@ def next_(
         Path | None, typer.Option(help="Tasks: also write the labelling interface for Label Studio's settings, as XML.")
     ] = None,
     asked: Annotated[
-        str, typer.Option("--as", help="Tasks: classes, or right-wrong, which shows the prediction (it biases them).")
-    ] = "classes",
+        str | None,
+        typer.Option(
+            "--as",
+            help="Tasks: classes, or right-wrong, which shows the prediction (it biases them); the default of texts"
+            " that a model wrote.",
+        ),
+    ] = None,
     image_url: Annotated[
         str, typer.Option(help="Tasks: what stands before the path of a picture below the folder of the items.")
     ] = export.LOCAL_FILES,
@@ -57,11 +62,11 @@ def next_(
     """
     kind = format_for(out.suffix)
     _check(out, config, asked, force=force)
-    outcomes = asked == "right-wrong"
-    shown = show_predictions or outcomes
     options.check_outputs(out, config)
     options.make_folder(images)
     with campaigns.open_campaign(storage, pool, engine=engine) as campaign:
+        outcomes = asked == "right-wrong" or (asked is None and campaign.pool.written)
+        shown = show_predictions or outcomes
         items = campaign.view.unsettled()[:number] if disputed else campaign.ask(by, n=number)
         if items and shown:
             campaign.show_predictions()
@@ -79,9 +84,9 @@ def next_(
             say(_what_next(campaign, items, out, settle=disputed))
 
 
-def _check(out: Path, config: Path | None, asked: str, *, force: bool) -> None:
+def _check(out: Path, config: Path | None, asked: str | None, *, force: bool) -> None:
     tasks = out.suffix.lower() == ".json"
-    if asked not in ("classes", "right-wrong"):
+    if asked not in (None, "classes", "right-wrong"):
         raise FieldcheckError(f"--as {asked}", rule="classes, or right-wrong")
     if config is not None and not tasks:
         raise FieldcheckError("--config without tasks", rule="it belongs to Label Studio", hint="--out tasks.json")

@@ -28,7 +28,8 @@ def next_step(campaign: Campaign, found: Estimate | None, storage: str) -> str:
         return f"{_to_label(campaign)} · {_label_command(campaign, storage)}"
     if found is None and campaign.settings.most < FIRST_NUMBER and campaign.view.question.extendable:
         return f"more labels for a first number · fieldcheck extend {place} --budget {FIRST_NUMBER}"
-    aim = _narrower(found) if found is not None and campaign.view.question.extendable else None
+    further = campaign.view.question.extendable and campaign.settings.certify is None
+    aim = _narrower(found) if found is not None and further else None
     if aim is None:
         return f"the report · fieldcheck report {place} --out report.html"
     more, target = aim
@@ -39,7 +40,7 @@ def _to_label(campaign: Campaign) -> str:
     left = sum(1 for _ in campaign.state.items.open())
     budget = campaign.settings.budget
     if budget is None:
-        return f"{words.counted(left, 'item')} to label"
+        return f"{words.counted(left, 'item')} to label" if left else "the next wave"
     done = sum(item.done for item in campaign.state.items.values())
     return f"{words.counted(max(budget - done, left), 'label')} of the budget to go"
 

@@ -77,9 +77,10 @@ def sample(
         new_classes=new_classes or (),
     )
     with campaign:
-        if show_predictions:
+        shown = show_predictions or campaign.pool.written
+        if shown:
             campaign.show_predictions()
-        sheet.write_sheet(campaign, out, predictions=show_predictions)
+        sheet.write_sheet(campaign, out, predictions=shown)
         _show(campaign, pool, out, as_json=as_json)
 
 

@@ -28,11 +28,13 @@ from fieldcheck.files.text import open_text
 def start(
     pool: options.PoolFile,
     storage: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--campaign", help="File to keep it in, or postgresql://user@host/database?campaign=NAME for a team."
+            "--campaign",
+            help="File to keep it in, or postgresql://user@host/database?campaign=NAME for a team. Left out: POOL.db,"
+            " in this folder.",
         ),
-    ],
+    ] = None,
     against: Annotated[
         list[Path] | None,
         typer.Option(metavar="POOL_B", help="Predictions of another model for the same items: which one is better?"),
@@ -122,7 +124,7 @@ def start(
     runs = options.engine_named(engine)
     read = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding, engine=runs)
     campaign = Campaign.create(
-        storage,
+        f"{read.name}.db" if storage is None else storage,
         read,
         design,
         against=against or (),

@@ -17,6 +17,7 @@ from fieldcheck.cli.show import console_for_lines, fitted, show_estimate, show_f
 from fieldcheck.core import words
 from fieldcheck.core.errors import LabelError
 from fieldcheck.core.estimate import BAR, Estimate
+from fieldcheck.core.requirement import Requirement
 
 
 def status(
@@ -71,11 +72,12 @@ def _headline(progress: Progress) -> str:
 
 def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
     """Progress as pairs of what and how much."""
-    limit = "no limit" if progress.budget is None else f"a budget of {progress.budget:,}"
+    limit = campaign.view.question.until if progress.budget is None else f"a budget of {progress.budget:,}"
     annotators = ", ".join(f"{name or '(no name)'} {count:,}" for name, count in progress.annotators.items())
     rows = [
         ("labelled", f"{progress.labelled:,} of {progress.drawn:,} drawn; {limit}"),
         ("begun", _begun(campaign, progress)),
+        ("decision", _certified(campaign)),
         ("failures", f"{progress.failures:,}"),
         ("skipped", f"{progress.skipped:,}"),
         ("in hands", f"{progress.leased:,}"),
@@ -94,6 +96,12 @@ def facts_of(campaign: Campaign, progress: Progress) -> list[tuple[str, str]]:
         ("design", f"{campaign.settings.design}, seed {campaign.settings.seed}"),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _certified(campaign: Campaign) -> str:
+    """What is proven so far, in a campaign that is to prove something."""
+    wanted = campaign.settings.certify
+    return "" if wanted is None else campaign.view.check(Requirement("accuracy", wanted)).sentence()
 
 
 def _begun(campaign: Campaign, progress: Progress) -> str:

@@ -198,7 +198,10 @@ class Estimate:
                 f"{self.interval.kind} ({self.interval.method}): {words}" if self.interval.method else words,
             ),
             ("standard error", f"{self.standard_error:.4g}"),
-            ("labels", f"{self.labels:,} of a budget of {self.budget:,}"),
+            (
+                "labels",
+                f"{self.labels:,}" + (f" of a budget of {self.budget:,}" if self.budget < self.population else ""),
+            ),
             ("failures found", f"{self.failures:,}"),
             ("design", f"{self.design} ({self.design_title})"),
             ("auxiliary", self.auxiliary),

@@ -6,6 +6,7 @@ report.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 Cell = str | float | int | None
@@ -13,13 +14,18 @@ Cell = str | float | int | None
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells. Floats are rounded by whoever shows them; None is an empty cell."""
+    """Rows of cells. Floats are rounded by whoever shows them; None is an empty cell.
+
+    grey
+        Rows, from 0, that say less than the others.
+    """
 
     name: str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    grey: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,18 @@ class LineChart:
 
 @dataclass(frozen=True)
 class IntervalRow:
-    """One estimate with its bounds; a row that is not trusted is drawn as such."""
+    """One estimate with its bounds; a row that is not trusted is drawn as such.
+
+    remark
+        What stands in place of the numbers, where there are none to show: the row is grey.
+    """
 
     label: str
-    value: float
-    low: float
-    high: float
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
     trusted: bool = True
+    remark: str = ""
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,15 @@ class BudgetLook:
         That it waits for, and how many of them there are.
     error
         At which it decides.
+    when
+        What it waits for where that is no number of labels.
     """
 
     extensions: int
     labels: int
     there: int
     error: float
+    when: str = ""
 
     @property
     def spent(self) -> bool:
@@ -54,6 +57,8 @@ class BudgetLook:
 
     def words(self) -> str:
         """Which look it was, or what it waits for."""
+        if not self.spent and self.when:
+            return f"preliminary: {counted(self.there, 'label')}, and it is decided {self.when}"
         if not self.spent:
             have = f"{self.there:,} of the {counted(self.labels, 'label')} of the budget"
             return f"preliminary: {have}, and it is decided when all of them are there"
@@ -82,7 +87,9 @@ class Requirement:
     def __post_init__(self) -> None:
         if self.scale.share and not 0 < self.bound < 1:
             raise FieldcheckError(
-                f"{self.metric} of {self.bound:g} is asked for", rule="a share between 0 and 1", hint="0.95 for 95 %"
+                f"{self.metric} of {self.bound:g} is asked for",
+                rule="a share between 0 and 1",
+                hint=f"{self.bound / 100:g} for {self.bound:g} %" if 1 < self.bound < 100 else "0.95 for 95 %",
             )
         if not 0 < self.bound < float("inf"):
             raise FieldcheckError(f"an error of {self.bound:g} is asked for", rule="a number above 0")
@@ -173,7 +180,9 @@ class Decision:
         else:
             more = counted(rounded(self.more), "more label")
             words = f"about {more} would decide, if the estimate stays where it is"
-        return words + (f"; the budget of {self.estimate.budget:,} leaves fewer" if self.over_budget else "")
+        spent = self.estimate.labels >= self.estimate.budget
+        left = f"; the budget of {self.estimate.budget:,} {'is spent' if spent else 'leaves fewer'}"
+        return words + (left if self.over_budget else "")
 
     @property
     def over_budget(self) -> bool:

@@ -65,6 +65,10 @@ def fixed(value: float, decimals: int) -> str:
     return minus(f"{value:,.{decimals}f}") if math.isfinite(value) else _not_finite(value)
 
 
+FINEST = 4
+"""Decimals of a percentage at most: one item in a million. What is nearer to 0 or 100 % is written as that."""
+
+
 def percent(share: float, decimals: int | None = None) -> str:
     """A share as a percentage: with one decimal, or with two digits of what is missing to 100 %, or to 0 %."""
     if not math.isfinite(share):
@@ -74,7 +78,7 @@ def percent(share: float, decimals: int | None = None) -> str:
 
 def _decimals(share: float) -> int:
     rest = 100 * min(abs(share), abs(1 - share))
-    return 1 if rest < 1e-9 else min(max(1, 1 - math.floor(math.log10(rest))), 6)
+    return 1 if rest < 10**-FINEST / 2 else min(max(1, 1 - math.floor(math.log10(rest))), FINEST)
 
 
 def count(value: int) -> str:

@@ -53,6 +53,10 @@ SHARES = np.array([0.3, 0.3, 0.2, 0.2])
 `digits_decay` and a perfect pool (``benchmarks/bets_study.py`` measures on others)."""
 
 
+RICHEST = 1e300
+"""Where a bet's wealth stops: hypotheses far from the truth are refuted long before, and shares of it stay numbers."""
+
+
 def stakes(chance: FloatArray, risk: FloatArray, count: FloatArray, left: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Kelly's stakes, as factors on the wealth: after a failure, and after a right answer.
 
@@ -230,9 +234,9 @@ class Wealth:
         """
         against, speaking = (factor[:, :, kind] for factor in self.factors(now))
         share = loss if self.claim == "at least" else 1 - loss
-        with np.errstate(invalid="ignore"):  # 0 of an infinite factor
+        with np.errstate(invalid="ignore", over="ignore"):  # 0 of an infinite factor
             factor = against if share == 1 else speaking if share == 0 else share * against + (1 - share) * speaking
-            products = np.where(self.products == 0, 0.0, self.products * factor)
+            products = np.where(self.products == 0, 0.0, np.minimum(self.products * factor, RICHEST))
         highest = np.maximum(self.highest, products @ SHARES)
         return replace(self, found=self.found + loss, products=products, highest=highest)
 

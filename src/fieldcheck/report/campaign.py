@@ -45,7 +45,7 @@ def campaign_page(
     by
         Columns to cut the pool by; None: by prediction, where there are few classes.
     requirement
-        A requirement to hold the campaign against, as ``check`` does.
+        A requirement to hold the campaign against, as ``check`` does; None: what it was to prove, if anything.
     more
         Further sections, before the one that says how to check it.
     """
@@ -56,6 +56,8 @@ def campaign_page(
         return _page_without_estimate(campaign, progress, error)
     if isinstance(estimate, Comparison):
         return _comparison_page(campaign, estimate, progress)
+    if requirement is None and campaign.settings.certify is not None:
+        requirement = Requirement("accuracy", campaign.settings.certify)
     decision = None if requirement is None else campaign.view.check(requirement, level=level)
     shown = estimate.as_metric(_metric(campaign, requirement))
     change = _change(campaign, by, level)
@@ -167,13 +169,15 @@ def _name(interval: Interval, estimate: Estimate) -> str:
 
 
 def _in_words(estimate: Estimate) -> str:
-    """Accuracy as people picture it: so many wrong of a thousand, or of ten thousand where they are rare."""
+    """Accuracy as people picture it: so many wrong of a thousand, of ten thousand where they are rare, or of a
+    smaller pool."""
     low, value, high = (1 - one for one in (estimate.interval.high, estimate.value, estimate.interval.low))
     if estimate.metric != "accuracy" or math.isnan(low + high) or not estimate.interval.trusted:
         return estimate.sentence()
-    of = 1_000 if value >= 0.01 else 10_000
+    of = min(1_000 if value >= 0.01 else 10_000, estimate.population)
+    which = f"the {words.count(of)}" if of == estimate.population else words.count(of)
     return (
-        f"Of {words.count(of)} items of this pool the model gets about {of * max(value, 0.0):.0f} wrong; anything from "
+        f"Of {which} items of this pool the model gets about {of * max(value, 0.0):.0f} wrong; anything from "
         f"{of * max(low, 0.0):.0f} to {of * high:.0f} fits what was seen. To know this, people looked at "
         f"{words.count(estimate.labels)} of {words.count(estimate.population)} items."
     )

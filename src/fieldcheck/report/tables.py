@@ -86,7 +86,9 @@ def to_html(table: Table) -> Markup:
     """The table itself; the first column names the rows, columns of numbers are aligned at the right."""
     kinds = [_is_numeric(table, column) for column in range(len(table.columns))]
     head = tag("tr", *(_head(name, number=number) for name, number in zip(table.columns, kinds, strict=True)))
-    body = [tag("tr", *_row(row, kinds)) for row in shown(table)]
+    body = [
+        tag("tr", *_row(row, kinds), class_="grey" if at in table.grey else None) for at, row in enumerate(shown(table))
+    ]
     return tag("table", tag("thead", head), tag("tbody", *body))
 
 

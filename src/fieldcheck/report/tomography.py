@@ -58,8 +58,9 @@ def _answer(found: Found) -> Headline:
         bounds=bounds,
         sentence=(
             f"Averaged over {words.count(found.tests)} combinations of perturbations the model is right on "
-            f"{words.percent(found.robustness)} of the inputs ({found.level:.0%} interval {bounds}); unperturbed, on "
-            f"{words.percent(found.base)}." + (f" {found.of_drawn().capitalize()}." if found.drawn else "")
+            f"{words.percent(found.robustness)} of the inputs ({100 * found.level:g} % interval {bounds}); "
+            f"unperturbed, on {words.percent(found.base)}."
+            + (f" {found.of_drawn().capitalize()}." if found.drawn else "")
         ),
         chips=(
             ("tests in the region", words.count(found.tests)),

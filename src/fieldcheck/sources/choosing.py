@@ -342,4 +342,6 @@ class _Choice:
         """Whether the predictions are no classes but numbers, as these are."""
         said = self.column("prediction")
         fractions = isinstance(said, np.ndarray) and said.dtype.kind == "f" and not np.all(whole(said))
-        return bool(fractions) and guessing.is_numbers(self.columns[name])
+        amounts = not self.likely and self.chosen.get("confidence") is None and said is not None
+        numeric = fractions or (amounts and said is not None and guessing.are_amounts(said))
+        return bool(numeric) and guessing.is_numbers(self.columns[name])

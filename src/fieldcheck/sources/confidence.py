@@ -91,7 +91,7 @@ def _found_out(
     shares = values / 100 if percent else values
     low, high = (f"{values[at]:.4g}" for at in (np.argmin(values), np.argmax(values)))
     plain = ReadConfidence(shares, PERCENT, f"'{name}' goes from {low} to {high}: taken as percent")
-    plain = plain if percent else ReadConfidence(shares, note=_small_percent(name, high))
+    plain = plain if percent else ReadConfidence(shares)
     below = float(np.mean(shares < 0.5))
     if codes is None or len(classes) > 2 or not below or (outright and len(values) < ENOUGH):
         return plain
@@ -117,13 +117,6 @@ def _found_out(
         hint=f"--column 'confidence={name}:{classes[-1]}' for the probability of '{classes[-1]}', "
         f"--column 'confidence={name}:{SHARE}' if it is the confidence",
     )
-
-
-def _small_percent(name: str, high: str) -> str:
-    """What to say where a name speaks of percent and the numbers are shares."""
-    if "%" not in name and "percent" not in name.lower():
-        return ""
-    return f"'{name}' goes up to {high}: taken as shares; if it is percent: --column 'confidence={name}:{PERCENT}'"
 
 
 def _side(shares: FloatArray, codes: Any, count: int) -> int | None:

@@ -14,6 +14,10 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.confidence import LOGIT, PERCENT, SHARE
 from fieldcheck.sources.reading import Reading, as_confidence
 
+LONGEST = 24
+"""Characters of a name in a list."""
+
+
 SHOWN = 6
 """Classes and columns that are named; more are counted."""
 
@@ -54,8 +58,9 @@ def _shown(name: str | None, otherwise: str) -> str:
 
 
 def listed(names: list[str] | tuple[str, ...], most: int = SHOWN) -> str:
-    """Names between commas; many are counted."""
-    return ", ".join(names[:most]) + (f", ... ({len(names):,})" if len(names) > most else "")
+    """Names between commas; long ones are cut, many are counted."""
+    shown = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1].rstrip()}…" for name in names[:most]]
+    return ", ".join(shown) + (f", ... ({len(names):,})" if len(names) > most else "")
 
 
 def _prediction(found: Reading, pool: Pool | None) -> tuple[str, str]:

@@ -26,7 +26,10 @@ PREDICTED = frozenset(
 )
 MACHINE = frozenset({"model", "system", "classifier", "auto", "ai", "algorithm", "machine", "llm", "network"})
 ANSWER = frozenset(
-    {"label", "output", "answer", "class", "decision", "category", "says", "response", "choice", "verdict"}
+    {
+        *("label", "output", "answer", "class", "decision", "category", "says", "response", "choice", "verdict"),
+        *("completion", "generation", "generated", "reply"),
+    }
 )
 
 
@@ -178,6 +181,21 @@ def _called(value: Any) -> str:
 def is_numbers(column: Column) -> bool:
     """Whether it holds numbers, not truth values."""
     return isinstance(column, np.ndarray) and column.dtype.kind in "iuf"
+
+
+CLASSES = 20
+"""So many different whole numbers may be classes, whatever lies between them."""
+
+
+def are_amounts(column: Column) -> bool:
+    """Whether whole numbers look like amounts: many different ones, that leave out most of those between them.
+
+    Classes are numbered one after the other.
+    """
+    if not is_numbers(column) or bool(missing(column).any()) or not np.all(whole(column)):
+        return False
+    different = len(np.unique(column))
+    return different > CLASSES and different <= (float(column.max()) - float(column.min()) + 1) / 2
 
 
 def is_shares(column: Column) -> bool:

@@ -15,7 +15,7 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.sources import guessing
 from fieldcheck.sources.cells import from_percent
-from fieldcheck.sources.confidence import as_shares
+from fieldcheck.sources.confidence import PERCENT, SHARE, as_shares
 from fieldcheck.sources.pools.assembly import from_roles
 from fieldcheck.sources.roles import (
     NONE,
@@ -82,6 +82,7 @@ class Reading:
         parts: dict[str, Any] = {
             ("ids" if role == "id" else role): table[name] for role, name in self.chosen.items() if name is not None
         }
+        signed = "confidence" in parts and from_percent(parts["confidence"]) is not None
         if "confidence" in parts:
             parts["confidence"] = as_confidence(parts["confidence"])
         matrix, classes = self._matrix()
@@ -89,7 +90,7 @@ class Reading:
             **parts,
             probabilities=matrix,
             classes=classes,
-            scale=self.scale,
+            scale="" if signed and self.scale == PERCENT else self.scale,
             named="confidence" in self.given,
             others={name: table[name] for name in self.others},
         )
@@ -135,9 +136,23 @@ class Reading:
         """The pool, checked; it remembers how it was read."""
         self._check_prediction()
         given = self.roles()
-        pool = from_roles(given, name=name, task=task, origin=self.origin, notes=(*self.notes, *self._said()))
+        guessed: Task | None = "regression" if self._are_amounts() else None
+        pool = from_roles(
+            given, name=name, task=task or guessed, origin=self.origin, notes=(*self.notes, *self._said())
+        )
         origin = replace(pool.origin, settings=self.columns(pool.origin.scale))
-        return replace(pool, origin=origin, notes=(*pool.notes, *self._odd(pool, task), *self._several()))
+        notes = (*self._small_percent(pool), *self._odd(pool, task), *self._several())
+        return replace(pool, origin=origin, notes=(*pool.notes, *notes))
+
+    def _small_percent(self, pool: Pool) -> tuple[str, ...]:
+        """What to say where a name speaks of percent, and numbers without its sign are shares."""
+        name, column = self.chosen.get("confidence"), self._column("confidence")
+        if name is None or column is None or pool.confidence is None or pool.origin.scale != SHARE or self.scale:
+            return ()
+        if ("%" not in name and "percent" not in name.lower()) or from_percent(column) is not None:
+            return ()
+        said = shlex.quote(f"confidence={name}:{PERCENT}")
+        return (f"'{name}' goes up to {pool.confidence.max():.4g}: taken as shares; if it is percent: --column {said}",)
 
     def _odd(self, pool: Pool, task: Task | None) -> tuple[str, ...]:
         """What predictions may be that were taken for something else."""
@@ -146,13 +161,32 @@ class Reading:
             return ()
         column = self.table.columns[name]
         if pool.task == "regression":
+            if self._are_amounts():
+                said = f"{len(np.unique(column)):,} different whole numbers, taken as amounts"
+                return (f"'{name}' holds {said}: --task classification if they are classes",)
             said = "numbers from 0 to 1, taken as amounts; of a classifier, the column of classes is needed"
             return (f"'{name}' holds {said}: --column prediction=NAME",) if guessing.is_shares(column) else ()
+        if pool.written:
+            said = "which a model seems to have written: people are shown them, and say right or wrong"
+            return (f"'{name}' holds {len(pool.classes):,} different texts, {said}",)
         if len(pool.classes) > max(20, len(pool) // 5):
             kind = "whole numbers" if guessing.is_numbers(column) else "texts"
             hint = "--task regression if they are amounts" if guessing.is_numbers(column) else "is it the prediction?"
             return (f"'{name}' holds {len(pool.classes):,} different {kind}, taken as classes: {hint}",)
         return _alike(name, pool.classes)
+
+    def _are_amounts(self) -> bool:
+        """Whether the predictions are amounts in whole numbers: no class of a classifier, which says how sure it is."""
+        sure = self.likely or any(self.chosen.get(role) is not None for role in ("confidence", "outcome"))
+        said, truth = (self._column(role) for role in ("prediction", "target"))
+        if sure or said is None or not guessing.are_amounts(said):
+            return False
+        # Amounts are hardly ever hit to the unit.
+        return truth is None or (guessing.is_numbers(truth) and float(np.mean(np.equal(said, truth))) < 0.5)
+
+    def _column(self, role: str) -> Column | None:
+        name = self.chosen.get(role)
+        return None if name is None else self.table.columns.get(name)
 
     def _several(self) -> tuple[str, ...]:
         """Classes that are put together of others may be several labels of one item."""

@@ -189,7 +189,9 @@ def answers_for(campaign: Campaign, wanted: str | None) -> Answers:
         raise FieldcheckError(
             "--as right-wrong for several models", rule="a label is to serve all of them", hint="leave out --as"
         )
-    if wanted == "right-wrong" or (wanted is None and not campaign.settings.classes):
+    alone = len(campaign.view.question.pools) == 1
+    unnamed = not campaign.settings.classes or (alone and campaign.pool.written)
+    if wanted == "right-wrong" or (wanted is None and unnamed):
         return "right-wrong"
     if wanted in (None, "classes") and campaign.settings.classes:
         return "classes"

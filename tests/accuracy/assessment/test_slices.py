@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import fieldcheck as fc
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.simulate import play
-from fieldcheck.accuracy.assessment.slices import FEWEST, WIDEST, cut, slices
+from fieldcheck.accuracy.assessment.slices import DRAWN, FEWEST, WIDEST, Slice, Slices, cut, slices
 from fieldcheck.core.draws import EqualDraws
+from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
 
@@ -212,3 +213,17 @@ def test_what_is_asked_for_is_believable(failures: int) -> None:
         assert needed <= row.more <= needed + 30
     else:
         assert row.more == 0
+
+
+@pytest.mark.parametrize(("thin", "drawn"), [(0, 1), (3, 4), (DRAWN, 1)])
+def test_slices_with_too_few_labels_are_named_in_the_chart(thin: int, drawn: int) -> None:
+    rows = (
+        Slice("a", 90, 40, 2, value=0.95, interval=Interval(0.9, 0.99)),
+        *(Slice(f"b{k}", 9, 1, 0) for k in range(thin)),
+    )
+    found = Slices("site", "accuracy", 0.95, rows)
+    chart = found.chart()
+    assert len(chart.rows) == drawn
+    assert [row.remark for row in chart.rows if not row.trusted] == ["1 label: too few to tell"] * (drawn - 1)
+    assert found.table().grey == set(range(1, thin + 1))
+    assert not Slices("site", "accuracy", 0.95, rows[1:]).chart().rows

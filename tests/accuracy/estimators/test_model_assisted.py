@@ -279,6 +279,19 @@ def test_no_failure_found_is_no_wider_than_a_random_sample(objective: str, budge
     assert found.interval.width <= hypergeometric(0, budget, frame.size, level=0.95)[1]
 
 
+@pytest.mark.parametrize("budget", range(10, 41))
+def test_no_right_answer_found_is_the_mirror_image(budget: int) -> None:
+    """A rate of exactly 1, however many labels: a rounding under it would make the interval nearly the whole range."""
+    frame, _ = pool(size=5000)
+    every = np.ones(frame.size)
+    found = estimators.estimate(
+        with_losses(Waves(objective="protected").draw(frame, every, budget=budget, seed=0), every)
+    )
+    assert found.value == 1.0
+    assert found.interval.high == 1.0
+    assert found.interval.width <= hypergeometric(0, budget, frame.size, level=0.95)[1]
+
+
 @pytest.mark.parametrize(
     ("objective", "budget", "shown"), [("expose", 40, False), ("expose", 400, True), ("estimate", 40, True)]
 )

@@ -157,7 +157,7 @@ class Crosstab:
         if row.interval is None:
             return ClassScore(metric, row.name, None, None, too_few(row))
         if self.found < FAILURES:
-            return ClassScore(metric, row.name, None, None, self._too_few_failures())
+            return ClassScore(metric, row.name, None, None, self.too_few_failures)
         if not misses:
             return self._bound(metric, row, precision=row.interval.low, level=level)
         value, lost, missed = pieces
@@ -193,14 +193,18 @@ class Crosstab:
         self, metric: str, value: FloatArray, lost: FloatArray, *, missed: FloatArray, level: float
     ) -> ClassScore:
         if self.found < FAILURES:
-            return ClassScore(metric, "macro", None, None, self._too_few_failures())
+            return ClassScore(metric, "macro", None, None, self.too_few_failures)
         many = len(self.true)
         mean = float(value.mean())
         variance = self.variance(lost / many, missed / many)
         interval = _interval(mean, variance, len(self.losses), level=level, evidence=self.found)
         return ClassScore(metric, "macro", mean, interval)
 
-    def _too_few_failures(self) -> str:
+    @property
+    def too_few_failures(self) -> str:
+        """Why it is not said which classes are missed; empty where it is."""
+        if self.found >= FAILURES:
+            return ""
         return f"{words.counted(self.found, 'failure')} found; {FAILURES} are needed to say which classes are missed"
 
     def confusion(self, level: float) -> Confusion:

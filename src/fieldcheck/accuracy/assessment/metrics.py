@@ -46,13 +46,16 @@ def metrics(
         scores.append(ClassScore("accuracy", "all", 1 - found.value, interval))
     if "precision" in which:
         scores += [_precision(row) for row in by_class.rows]
-    confusion = None
+    confusion, notes = None, list[str]()
     if true_classes is not None and set(which) - set(FROM_OUTCOMES):
         table = Crosstab.of(labelled, pool, true_classes)
         scores += [score for name in ("precision", "recall", "f1") if name in which
                    for score in table.scores(name, by_class.rows, level=level)]  # fmt: skip
-        confusion = table.confusion(level) if "confusion" in which else None
-    return Metrics(tuple(scores), confusion, level, _notes(scores, level))
+        if "confusion" in which and table.too_few_failures:
+            notes = [f"no confusion matrix: {table.too_few_failures}"]
+        elif "confusion" in which:
+            confusion = table.confusion(level)
+    return Metrics(tuple(scores), confusion, level, (*notes, *_notes(scores, level)))
 
 
 def _check(labelled: Labelled, pool: Pool, true_classes: Sequence[str] | None, which: Sequence[str]) -> None:

@@ -84,7 +84,7 @@ class Confusion:
         rows: tuple[tuple[Cell, ...], ...] = self.largest
         return Table(
             "metrics/confusions",
-            f"Largest confusions that were seen, items of the pool with {self.level:.0%} intervals",
+            f"Largest confusions that were seen, items of the pool with {100 * self.level:g} % intervals",
             ("predicted", "truly", "seen", "items", "low", "high"),
             rows,
             note="The largest of many estimates is more likely too large than too small.",
@@ -114,7 +114,7 @@ class Metrics:
         """Tables, and the matrix."""
         rows = tuple(_score_row(score) for score in self.scores)
         columns = ("metric", "class", "value", "low", "high", "remark")
-        title = f"Metrics of the whole pool, {self.level:.0%} intervals"
+        title = f"Metrics of the whole pool, {100 * self.level:g} % intervals"
         table = Table("metrics/scores", title, columns, rows, note="; ".join(self.notes))
         return [*([table] if rows else []), *(self.confusion.exhibits() if self.confusion else [])]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.accuracy import estimators
-from fieldcheck.core import measures
+from fieldcheck.core import measures, words
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import PoolError, SampleError
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
@@ -36,6 +36,10 @@ WIDEST_RELATIVE = 0.5
 
 DISTINCT = 20
 """A column of whole numbers with more different values is cut at its quartiles."""
+
+
+DRAWN = 30
+"""Slices up to which a chart also names those with too few labels; the table does it always."""
 
 
 MANY = 1_000
@@ -197,15 +201,19 @@ class Slices:
             columns,
             tuple(_table_row(row, 100.0 if unit else 1.0) for row in self.rows),
             note="; ".join(self.notes),
+            grey=frozenset(at for at, row in enumerate(self.rows) if row.interval is None),
         )
 
     def chart(self) -> IntervalChart:
-        """The slices that are shown, as a chart."""
+        """The slices as a chart; those with too few labels are named in grey, unless there are too many of them."""
         rows = tuple(
-            IntervalRow(row.name, row.value, row.interval.low, row.interval.high)
+            IntervalRow(row.name, trusted=False, remark=f"{words.counted(row.labels, 'label')}: too few to tell")
+            if row.interval is None or row.value is None
+            else IntervalRow(row.name, row.value, row.interval.low, row.interval.high)
             for row in self.rows
-            if row.interval is not None and row.value is not None
         )
+        shown = tuple(row for row in rows if row.trusted)
+        rows = rows if shown and len(rows) <= DRAWN else shown
         title = f"{self.metric.capitalize()} by {self.by}"
         return IntervalChart(f"slices/{self.by}-chart", title, self.metric, rows, share=SCALES[self.metric].share)
 

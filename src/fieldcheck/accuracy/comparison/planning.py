@@ -95,7 +95,7 @@ class ComparisonForecast:
         shown = [[f"{100 * one:.3g}" for one in (f.half_width, f.low, f.high)] for f in self.forecasts]
         return Table(
             "plan/comparison",
-            f"Half-width of the {self.level:.0%} interval of the difference, percentage points: expected (range)",
+            f"Half-width of the {100 * self.level:g} % interval of the difference, percentage points: expected (range)",
             ("labels", "difference"),
             tuple((f.labels, f"±{a} ({b} to {c})") for f, (a, b, c) in zip(self.forecasts, shown, strict=True)),
             note="; ".join(self.notes()),

@@ -55,6 +55,8 @@ class AccuracyQuestion:
 
     @property
     def until(self) -> str:
+        if self.settings.certify is not None:
+            return f"until at least {100 * self.settings.certify:.6g} % is proven, or that it is below"
         if self.settings.half_width is None:
             return "until you stop"
         points = self.settings.task == "classification"

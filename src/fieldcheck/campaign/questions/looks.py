@@ -123,12 +123,20 @@ class Looks:
             at = replace(settings, budget=budget, earlier=settings.earlier[:number])
             last = number == len(settings.earlier)
             first = evidence if last else evidence.first(budget)
-            done = self.state.complete or len(first.sample) >= budget or (last and self.enough())
+            done = len(first.sample) >= budget or (last and (self.state.complete or self.enough()))
             labels = len(first.ids) if done else budget
             look = requirement.BudgetLook(
-                number, labels, len(first.labels), requirement.look_error(number, level=level)
+                *(number, labels, len(first.labels), requirement.look_error(number, level=level)),
+                when=_when(settings) if (*settings.earlier, settings.budget)[number] is None else "",
             )
             yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
+
+
+def _when(settings: Settings) -> str:
+    """What decides a campaign that has no budget."""
+    if settings.half_width is not None:
+        return "when the interval is as narrow as was asked for"
+    return "with a budget, which `fieldcheck extend` sets"
 
 
 def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:

@@ -41,7 +41,9 @@ def show_answer(answer: Answer) -> None:
         return
     span = f"[{words.percent(answer.low)}, {words.percent(answer.high)}]"
     console.print(
-        f"robustness {words.percent(answer.robustness)}, {answer.level:.0%} interval {span}", style="bold", markup=False
+        f"robustness {words.percent(answer.robustness)}, {100 * answer.level:g} % interval {span}",
+        style="bold",
+        markup=False,
     )
     facts = [
         (

@@ -83,7 +83,10 @@ class ResultScale:
 
     def distance(self, value: float) -> str:
         """The distance between two values, as every face writes it."""
-        return f"{100 * value:.2g} points" if self.share else short(value, 3)
+        if not self.share:
+            return short(value, 3)
+        points = f"{100 * value:.2g}"
+        return f"{points} point{'' if points == '1' else 's'}"
 
 
 SCALES = {

@@ -38,6 +38,10 @@ SUM_SLACK = 0.02
 """By this much probabilities may miss a sum of 1: they are often rounded to two or three digits."""
 
 
+FEW_CLASSES = 20
+"""So many different predictions are classes, however few items there are."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Items with what is known about them. All arrays have one value per item, in the order of the source.
@@ -181,6 +185,17 @@ class Pool:
                 f"'{self.name}' has no predictions", rule="a label is compared with what the model said"
             )
         return tuple(found)
+
+    @property
+    def written(self) -> bool:
+        """Whether predictions are texts that a model wrote, not classes: most of the items have one of their own.
+
+        No list names the right one; people say whether it is right, and have to see it.
+        """
+        if self.task != "classification" or self.predictions is None:
+            return False
+        many = len(self.classes) > max(FEW_CLASSES, len(self) // 2)
+        return many and not all(name.isdecimal() for name in self.classes)
 
     @property
     def truth_known(self) -> bool:

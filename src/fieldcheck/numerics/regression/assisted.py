@@ -278,6 +278,7 @@ def _parts(labels: int) -> npt.NDArray[np.bool_]:
 
 def _possible(value: float, losses: FloatArray, size: int, *, family: str) -> float:
     """Labelled items need no inference: they bound a failure rate from both sides."""
-    known = float(losses.sum()) / size
-    top = known + 1 - len(losses) / size if family == "bernoulli" else math.inf
-    return min(max(value, known), top)
+    failing = float(losses.sum())
+    # One division, so that failures without end are a rate of exactly 1: the intervals know it by that.
+    top = (failing + size - len(losses)) / size if family == "bernoulli" else math.inf
+    return min(max(value, failing / size), top)

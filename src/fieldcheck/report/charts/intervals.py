@@ -126,17 +126,17 @@ def _names(layout: _Layout, row: IntervalRow, y: float) -> Iterator[Markup]:
     if layout.compact:
         figures = _figures(layout.x, row)
         room = plot.right - text_width(figures, 11) - 14
-        yield label(shorten(row.label, room, size=FONT), x=0, y=y - 13, full=row.label, class_="legend")
+        yield label(shorten(row.label, room, size=FONT), x=0, y=y - 13, full=row.label, class_=muted)
         yield label(figures, x=plot.right, y=y - 13, size=11, class_=muted, text_anchor="end")
         return
     words = shorten(row.label, plot.left - 16, size=FONT)
-    yield label(words, x=plot.left - 12, y=y + 4, full=row.label, class_="legend", text_anchor="end")
+    yield label(words, x=plot.left - 12, y=y + 4, full=row.label, class_=muted, text_anchor="end")
     yield label(shorten(_figures(layout.x, row), 260, size=FONT), x=plot.right + 14, y=y + 4, class_=muted)
 
 
 def _figures(scale: AxisScale, row: IntervalRow) -> str:
     if math.isnan(row.value):
-        return "no estimate"
+        return row.remark or "no estimate"
     known = not (math.isnan(row.low) or math.isnan(row.high))
     bounds = f" [{scale.written(row.low)}, {scale.written(row.high)}]" if known else ""
     return f"{scale.written(row.value)}{bounds}" + ("" if row.trusted else f" {NOT_TRUSTED}")

@@ -114,7 +114,7 @@ class Table {
   renderSaid() {
     const prediction = this.current?.prediction ?? null;
     at("said").hidden = prediction === null;
-    at("said").replaceChildren("The model says ", make("b", {dir: "auto"}, prediction ?? ""), ". The report tells that you saw this.");
+    at("said").replaceChildren("The model says ", make("b", {dir: "auto"}, prediction ?? ""), " (the report tells that you saw this)");
   }
 
   /** An earlier answer that was opened again. */
@@ -140,7 +140,7 @@ class Table {
     const [title, text] = {
       done: ["All done", this.leads ? "Every item that was chosen has its label." : "Every item that was chosen has its label. Thank you."],
       closed: ["Closed", "This campaign takes no more labels."],
-      waiting: ["One moment", "Others hold the last items of this round. New ones come as soon as they are done."],
+      waiting: ["One moment", "The last items of this round are with others, or in a file that `fieldcheck next` wrote. They come back when they are labelled, or when the time for them is up."],
       others: ["Nothing for you now", this.others()],
       settling: ["All labelled", `${this.disputes()}. There is nothing left for you to do. Thank you.`],
       offline: ["No connection", waiting ? `${count(waiting, "label")} waiting here; they are delivered when the server is back.` : "The server does not answer. Trying again."],

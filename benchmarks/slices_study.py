@@ -1,6 +1,6 @@
-"""Do the intervals of slices cover, do those of recall and F1, and does the range of a plan hold?
+"""Do the intervals of slices cover, and those of recall and F1?
 
-    python benchmarks/slices_and_plan.py FOLDER [--repetitions 200] [--images FOLDER]
+    python benchmarks/slices_study.py FOLDER [--repetitions 200] [--images FOLDER] [--subjects NAME,...]
 
 FOLDER holds the published subjects, which are not part of this project; leaky auxiliary variables are left out. True
 classes are published for none of them: with --images (mnist.npz) those of the two MNIST subjects are known, for the
@@ -16,21 +16,16 @@ from pathlib import Path
 import numpy as np
 
 from fieldcheck import Pool, load
-from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.known import Field
 from fieldcheck.accuracy.assessment.metrics import metrics
-from fieldcheck.accuracy.assessment.planning.forecasts import Forecast, Forecasts
-from fieldcheck.accuracy.assessment.planning.plan import plan
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.assessment.slices import slices
 from fieldcheck.core.types import IntArray
 
 LEAKS = {"CN12_CIFAR10": "lsa"}
-SLICE_BUDGETS = (200, 800)
-PLAN_BUDGETS = (50, 100, 200, 400, 800)
-FIRST = 50
-SPECS = ("srs", "ssrs", "waves")
+BUDGETS = (200, 800)
+SPECS = ("waves", "waves:objective=estimate", "srs")
 
 
 def main() -> None:
@@ -38,11 +33,15 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--repetitions", type=int, default=200)
     parser.add_argument("--images", type=Path)
+    parser.add_argument("--subjects", default="", help="all but the regression one")
+    parser.add_argument("--designs", default=",".join(SPECS), help="of the slices")
+    parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
     given = parser.parse_args()
-    subjects = [_subject(path) for path in sorted(given.folder.glob("*.csv")) if "dave" not in path.name]
-    slice_table(subjects, given.repetitions)
-    metric_table(subjects, given.repetitions, given.images)
-    plan_table(subjects, max(given.repetitions // 10, 10))
+    paths = [path for path in sorted(given.folder.glob("*.csv")) if "dave" not in path.name]
+    wanted, budgets = given.subjects.split(","), [int(one) for one in given.budgets.split(",")]
+    subjects = [_subject(path) for path in paths if not given.subjects or path.stem in wanted]
+    slice_table(subjects, given.designs.split(","), budgets, given.repetitions)
+    metric_table(subjects, budgets, given.repetitions, given.images)
 
 
 def _subject(path: Path) -> tuple[Pool, Field]:
@@ -54,15 +53,17 @@ def _subject(path: Path) -> tuple[Pool, Field]:
     return pool, Field.of(pool, auxiliary=names)
 
 
-def slice_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int) -> None:
+def slice_table(
+    subjects: Sequence[tuple[Pool, Field]], specs: Sequence[str], budgets: Sequence[int], repetitions: int
+) -> None:
     print(f"## Slices by predicted class, 95 % intervals, {repetitions} repetitions\n")
     print(
         "| subject | technique | labels | slices shown | cover | worst class | mean half-width |\n" + "|---" * 7 + "|"
     )
     for pool, field in subjects:
         truth = _accuracies(pool, field)
-        for spec in ("waves", "srs"):
-            for budget in SLICE_BUDGETS:
+        for spec in specs:
+            for budget in budgets:
                 seen = list(_slices(pool, field, spec, budget=budget, repetitions=repetitions))
                 line = f"| {pool.name} | {spec} | {budget} | {len(seen)} of {len(truth) * repetitions} |"
                 if not seen:
@@ -91,7 +92,9 @@ def _slices(
                 yield row.name, row.interval.low, row.interval.high
 
 
-def metric_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int, images: Path | None) -> None:
+def metric_table(
+    subjects: Sequence[tuple[Pool, Field]], budgets: Sequence[int], repetitions: int, images: Path | None
+) -> None:
     print(f"\n## Recall and F1 (waves), 95 % intervals, {repetitions} repetitions\n")
     print(
         "| subject | true classes | labels | recall: shown, cover | F1: shown, cover | bounds: shown, hold "
@@ -102,7 +105,7 @@ def metric_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int, image
         if len(pool.classes) > 20:
             continue
         truth, known = _true_classes(pool, field, images)
-        for budget in SLICE_BUDGETS:
+        for budget in budgets:
             _metric_row(pool, field, truth, known=known, budget=budget, repetitions=repetitions)
 
 
@@ -147,52 +150,6 @@ def _true_scores(predicted: IntArray, truth: IntArray, names: Sequence[str]) -> 
         (metric, name): float(value) for metric, values in by.items() for name, value in zip(names, values, strict=True)
     }
     return each | {(metric, "macro"): float(values.mean()) for metric, values in by.items()}
-
-
-def plan_table(subjects: Sequence[tuple[Pool, Field]], repetitions: int) -> None:
-    print(f"\n## Plan: realised mean half-width ({repetitions} repetitions) in the range that was forecast\n")
-    print(
-        "| subject | technique | "
-        + " | ".join(map(str, PLAN_BUDGETS))
-        + " |\n|---|---"
-        + "|---" * len(PLAN_BUDGETS)
-        + "|"
-    )
-    inside: dict[tuple[str, int], list[bool]] = {}
-    centre: dict[tuple[str, int], list[float]] = {}
-    for pool, field in subjects:
-        realised = {spec: _realised(field, spec, repetitions) for spec in SPECS}
-        for spec, known in [*((spec, 0) for spec in SPECS), ("waves", FIRST)]:
-            cells = []
-            first = play(field, build_design("waves"), budget=FIRST, seed=900) if known else None
-            found = plan(pool, budget=PLAN_BUDGETS[0], designs=[spec], labelled=first)
-            for budget, real in zip(PLAN_BUDGETS, realised[spec], strict=True):
-                one = _at(found, budget)
-                inside.setdefault((spec, known), []).append(one.low <= real <= one.high)
-                centre.setdefault((spec, known), []).append(real / one.half_width)
-                cells.append(
-                    f"{100 * real:.2f} in {100 * one.low:.2f} – {100 * one.high:.2f}"
-                    + ("" if inside[spec, known][-1] else " **no**")
-                )
-            print(
-                f"| {pool.name} | {spec}{f', after {known} labels' if known else ''} | " + " | ".join(cells) + " |",
-                flush=True,
-            )
-    print("\n| technique | labels known | range holds | realised / expected, geometric mean |\n|---|---|---|---|")
-    for (spec, known), held in inside.items():
-        ratio = np.exp(np.mean(np.log(centre[spec, known])))
-        print(f"| {spec} | {known} | {sum(held)} of {len(held)} cells | {ratio:.2f} |")
-
-
-def _realised(field: Field, spec: str, repetitions: int) -> list[float]:
-    """Mean half-width of the intervals, one per budget."""
-    design = build_design(spec)
-    runs = [[play(field, design, budget=n, seed=seed) for seed in range(repetitions)] for n in PLAN_BUDGETS]
-    return [float(np.mean([estimators.estimate(one).interval.width / 2 for one in row])) for row in runs]
-
-
-def _at(found: Forecasts, budget: int) -> Forecast:
-    return next(one for one in found.courses[0].forecasts if one.labels == budget)
 
 
 if __name__ == "__main__":
