@@ -97,7 +97,7 @@ class Forecasts:
         unit = "% of the error" if self.relative else "percentage points"
         return Table(
             "plan/forecast",
-            f"Half-width of the {self.level:.0%} interval, {unit}: expected (range)",
+            f"Half-width of the {100 * self.level:g} % interval, {unit}: expected (range)",
             ("labels", *(course.design for course in self.courses)),
             tuple(rows),
             note="; ".join(self.notes),
@@ -121,7 +121,7 @@ class Forecasts:
         )
         return LineChart(
             "plan/half-width",
-            f"Expected half-width of the {self.level:.0%} interval",
+            f"Expected half-width of the {100 * self.level:g} % interval",
             "labels",
             "half-width, share of the error" if self.relative else "half-width",
             lines,
