@@ -52,7 +52,11 @@ def main() -> int:
 
 
 def demo(rest: list[str]) -> int:
-    return call(PYTHON, "-m", "fieldcheck", "demo", *rest)
+    code = call(PYTHON, "-m", "fieldcheck", "demo", *rest)
+    if not code and shutil.which("fieldcheck") is None:
+        script = os.path.relpath(BIN / "activate")
+        print(f"first:         {'' if os.name == 'nt' else 'source '}{script}     # so that the shell finds fieldcheck")
+    return code
 
 
 def test(rest: list[str]) -> int:

@@ -141,6 +141,8 @@ def _record(task: Task, path: Path) -> None:
     )
     held = np.zeros((subject.space.size, subject.inputs), dtype=np.bool_)
     held[run.outcomes.tests, run.outcomes.inputs] = run.outcomes.held > 0
+    alike = subject.alike()
+    same: dict[str, Any] = {} if alike is None else {"alike": alike.first.astype(np.int16)}
     np.savez_compressed(
         path,
         tests=subject.space.severities(np.arange(subject.space.size)).astype(np.int8),
@@ -149,6 +151,7 @@ def _record(task: Task, path: Path) -> None:
         inputs=subject.inputs,
         labels=np.zeros(0) if subject.classes is None else subject.classes,
         classes=round(1 / subject.guess),
+        **same,
     )
 
 

@@ -305,3 +305,20 @@ def test_texts_are_kept_for_whoever_labels(run: Run, digits: Path) -> None:
     assert run(*shlex.split(advice)[2:]).code == 0
     with Campaign.open(digits / "pool.db") as campaign:
         assert campaign.view.content(1).text == "good number 1"
+
+
+def test_each_of_several_texts_is_kept_in_a_column_of_its_own(run: Run, digits: Path) -> None:
+    (digits / "matcher.py").write_text(
+        "import numpy as np\n\n\ndef model(pairs):\n"
+        "    p = np.array([0.9 if one == other else 0.2 for one, other in pairs])\n"
+        "    return np.column_stack([1 - p, p])\n"
+    )
+    rows = "\n".join(f"r{at},number {at},number {at - at % 2}" for at in range(40))
+    (digits / "questions.csv").write_text(f"id,first,second\n{rows}\n")
+    words = ("predict", "matcher:model", "questions.csv", "--text", "first", "--text", "second", "--trust")
+    for name in ("two.csv", "two.parquet"):
+        done = run(*words, "--out", name)
+        assert done.code == 0, done.err
+        assert run("start", name, "--campaign", f"{name}.db").code == 0
+        with Campaign.open(digits / f"{name}.db") as campaign:
+            assert dict(campaign.view.content(3).pairs) == {"first": "number 3", "second": "number 2"}

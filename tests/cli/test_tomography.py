@@ -227,6 +227,46 @@ def test_quality_is_measured_and_queried(network: Path, run: Run, tmp_path: Path
     assert 1 <= found["tests"] < 48
 
 
+@pytest.mark.parametrize("line", ['stop = "published"', 'surrogate = "tree"', "tests = 2", 'features = "none.onnx"'])
+def test_quality_that_cannot_be_measured_is_refused_before_anything_is_spent(
+    line: str, network: Path, run: Run, tmp_path: Path
+) -> None:
+    path = network / "quality.toml"
+    path.write_text(SPACE + f'[quality]\nscore = "kid"\n{line}\n')
+    done = run("tomography", "run", path, "--out", tmp_path / "run")
+    assert done.code == 2
+    assert "rule:" in done.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_ended_before_its_first_perturbed_input_answers_nothing(
+    network: Path, run: Run, tmp_path: Path
+) -> None:
+    path = network / "expect.toml"
+    path.write_text(SPACE + "[check]\nexpect = 0.2\n")
+    assert "expected were 20.0 %" in run("tomography", "run", path, "--out", tmp_path / "run").err
+    asked = run("tomography", "query", tmp_path / "run", "all")
+    assert (asked.code, asked.out) == (2, "")
+    assert "only unperturbed inputs" in asked.err
+
+
+def test_two_classes_that_are_mostly_right_are_no_guesses(run: Run, tmp_path: Path) -> None:
+    tests = np.arange(3)[:, None]
+    for share, warned in ((0.9, False), (0.5, True)):
+        held = np.arange(200) < 200 * share - 10 * tests
+        (tmp_path / "space.toml").write_text('[truth]\nfile = "truth.npz"\n')
+        np.savez(tmp_path / "truth.npz", tests=tests, perturbations=["zoom"], correct=held, classes=2)
+        done = run("tomography", "run", tmp_path / "space.toml", "--out", tmp_path / f"run{share}")
+        assert done.code == 0, done.err
+        assert ("guessing would have 50" in done.err) == warned
+
+
+def test_parameters_without_a_default_are_named_alone(run: Run) -> None:
+    listed = run("tomography", "list", "measures").out
+    assert "\tcosts\n" in listed
+    assert "MISSING" not in listed
+
+
 def test_a_share_of_high_orders_is_added(network: Path, run: Run, tmp_path: Path) -> None:
     path = network / "share.toml"
     path.write_text(SPACE.replace('kind = "spread"', 'kind = "pairs"\nshare = 0.5'))

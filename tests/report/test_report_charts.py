@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf, nan
 
 import pytest
@@ -239,3 +240,14 @@ def test_one_line_shows_its_whole_band_and_what_it_is_held_against() -> None:
     low, high = _y_range(LineChart("c", "t", "x", "y", (line,), reference=0.95))
     assert low <= 0.0
     assert high >= 0.95
+
+
+def test_shares_are_all_inside() -> None:
+    """A perturbation that breaks the model is what the chart is looked at for, not an outlier."""
+    from fieldcheck.report.charts.lines import _y_range
+
+    fine = tuple(Line(f"fine {at}", (0.0, 1.0, 2.0), (0.92, 0.91, 0.9)) for at in range(4))
+    chart = LineChart("c", "t", "x", "y", (*fine, Line("broken", (0.0, 1.0, 2.0), (0.92, 0.5, 0.1))), share=True)
+    low, _ = _y_range(chart)
+    assert low <= 0.1
+    assert _y_range(replace(chart, share=False))[0] > 0.1

@@ -62,6 +62,8 @@ def test_a_profile_weighs_the_tests() -> None:
     np.testing.assert_allclose(profile.of_tests(SPACE, np.arange(SPACE.size)), np.array([3, 3, 1, 1, 0, 0]) / 8)
     answer = ask(Known(), NOTHING, parse("all", SPACE), profile=profile)
     assert answer.robustness == pytest.approx((3 * 0.9 + 3 * 0.8 + 0.7 + 0.5) / 8)
+    ran = ask(Known(), MEASURED, parse("all", SPACE), profile=profile)  # zoom 2, blur 1 among them, which never happens
+    assert [str(one) for one in ran.worst] == ["zoom 1, blur 1", "zoom 1", "blur 1", "unperturbed"]
     with pytest.raises(QueryError):
         ask(Known(), NOTHING, parse("zoom = 2", SPACE), profile=profile)
 

@@ -27,10 +27,10 @@ SEEN = """where => [...document.querySelectorAll(where)].every(element => {
 })"""
 
 
-def signs(count: int = 25) -> Pool:
+def signs(count: int = 25, kind: str = "kind of sign") -> Pool:
     """A pool of many classes with long names, and long texts."""
     rng = np.random.default_rng(1)
-    names = [f"kind of sign {chr(97 + at)}{at}" for at in range(count)]
+    names = [f"{kind} {chr(97 + at % 26)}{at}" for at in range(count)]
     codes = rng.integers(0, count, 200)
     wrong = rng.random(200) < 0.2
     return from_arrays(
@@ -53,6 +53,13 @@ def serious(page: Any) -> list[str]:
     found = axe.Axe().run(page).response["violations"]
     bad = [one for one in found if one["impact"] in ("serious", "critical")]
     return [f"{one['id']}: {node['html'][:150]}" for one in bad for node in one["nodes"]]
+
+
+def test_long_names_of_many_classes_do_not_overlap(start: Start, visit: Visit) -> None:
+    page = visit(start(signs(43, "a sign that says how fast to go, and where to turn,"), budget=5), name="Ada")
+    page.wait_for_selector(".option")
+    within = "all => all.every(one => one.scrollHeight <= one.clientHeight + 1)"
+    assert page.eval_on_selector_all(".option", within)
 
 
 def test_two_people_five_disputes_and_their_lead(start: Start, visit: Visit) -> None:

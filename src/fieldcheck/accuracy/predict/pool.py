@@ -49,11 +49,16 @@ TEXTS = 1_024
 
 
 def _texts(items: Inputs) -> dict[str, Any]:
-    """What the model read, where it was text: whoever labels must see it. Pictures are found again by their ids."""
+    """What the model read, where it was text: whoever labels must see it. Pictures are found again by their ids.
+
+    Items of several texts have a column for each.
+    """
     if items.kind != "text":
         return {}
     starts = range(0, len(items), TEXTS)
-    return {"text": [text for start in starts for text in items.batch(start, min(start + TEXTS, len(items)))]}
+    found = [text for start in starts for text in items.batch(start, min(start + TEXTS, len(items)))]
+    names = source.parts_of(items)
+    return dict(zip(names, map(list, zip(*found, strict=True)), strict=True)) if names else {"text": found}
 
 
 def _named(names: tuple[str, ...], codes: npt.NDArray[Any]) -> Any:

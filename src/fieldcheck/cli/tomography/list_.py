@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Annotated, Any
 
 import typer
@@ -73,4 +73,4 @@ def _kinds(entry: type[Any]) -> str:
 
 def _parameters(entry: type[Any]) -> str:
     known = [one for one in fields(entry) if one.init] if is_dataclass(entry) else []
-    return ", ".join(f"{one.name}={one.default}" for one in known)
+    return ", ".join(one.name if one.default is MISSING else f"{one.name}={one.default}" for one in known)

@@ -37,6 +37,10 @@ FAR = 0.03
 """How far the share of right answers may be from what was expected, whatever chance does."""
 
 
+LIKE_GUESSING = 9
+"""Up to one ninth of the way from guessing to all right is told: 20 % of ten classes, 56 % of two."""
+
+
 FEW, LOW = 8, 0.6
 """So many unperturbed inputs, and such a share of right answers, tell that something may be wrong."""
 
@@ -73,7 +77,7 @@ def run(
     for note in subject.notes:
         tell(f"note: {note}")
     if file.quality:
-        quality_map.check_space(subject.space)
+        quality_map.checked(_measured(subject), **_quality(file))
     if subject.space.size > selection.LISTED:
         tell(
             f"note: {subject.space.size:.2g} tests are too many to list: queries that name neither levels nor orders "
@@ -98,7 +102,7 @@ def run(
         )
     result.export()
     if file.quality:
-        _add_quality(file, subject.executor, out)
+        _add_quality(file, _measured(subject), out)
     summary = _summary(result, subject)
     if as_json:
         show_json({"folder": str(out), **summary})
@@ -148,6 +152,8 @@ def _base(file: space_file.SpaceFile) -> int:
 def _look(file: space_file.SpaceFile, subject: tomography.Subject, outcomes: Outcomes) -> None:
     """Say how the unperturbed inputs went; stop where that is far from what was expected."""
     held = outcomes.applicable.held
+    if not len(held):
+        return  # what is wrong with the boxes is said after the run
     share, expected = float(held.mean()), file.check.get("expect")
     of = f"all {len(held):,}" if len(held) == subject.inputs else f"{len(held):,} of {subject.inputs:,}"
     tell(f"unperturbed: {words.percent(share)} right on {of} inputs")
@@ -160,7 +166,7 @@ def _look(file: space_file.SpaceFile, subject: tomography.Subject, outcomes: Out
                 rule="model and data as they were when that was measured; the rest was not spent",
                 hint="look at scale, layout and outputs in [model]; or change expect in [check], then --resume",
             )
-    elif subject.guess and share < 2 * subject.guess:
+    elif subject.guess and share - subject.guess < (1 - subject.guess) / LIKE_GUESSING:
         tell(
             f"warning: guessing would have {words.percent(subject.guess)}: look at scale, layout and outputs in [model]"
         )
@@ -175,16 +181,26 @@ def _rule(file: space_file.SpaceFile) -> stopping.Stopping | None:
     return stopping.registry.build(kind, width=width)
 
 
-def _add_quality(file: space_file.SpaceFile, executor: tomography.Executor | None, out: Path) -> None:
-    """Measure what [quality] asks for, unless the folder has it already."""
-    if executor is None:
+def _measured(subject: tomography.Subject) -> tomography.Executor:
+    """The model and its data, where the quality of perturbed inputs is asked for."""
+    if subject.executor is None:
         raise SpaceError("the quality of a recorded truth", rule="[quality] needs a model and its data")
-    if (out / quality_map.FILE).exists():
-        return
+    return subject.executor
+
+
+def _quality(file: space_file.SpaceFile) -> dict[str, Any]:
+    """What [quality] says; features that are a path are beside the space file."""
     given = dict(file.quality)
     if given.get("features", "auto") not in FEATURES:
         given["features"] = file.folder / str(given["features"])
-    quality = quality_map.measure_quality(executor, **given, seed=file.seed)
+    return given
+
+
+def _add_quality(file: space_file.SpaceFile, executor: tomography.Executor, out: Path) -> None:
+    """Measure what [quality] asks for, unless the folder has it already."""
+    if (out / quality_map.FILE).exists():
+        return
+    quality = quality_map.measure_quality(executor, **_quality(file), seed=file.seed)
     quality.save(out)
     for note in quality.notes:
         tell(f"note: quality: {note}")

@@ -72,12 +72,14 @@ def _x_range(chart: LineChart) -> tuple[float, float]:
 def _y_range(chart: LineChart) -> tuple[float, float]:
     """The lines decide; bands and the reference widen the range to at most twice what the lines need.
 
-    One line alone is there for its band and for what it is held against: all of them are shown.
+    One line alone is there for its band and for what it is held against: all of them are shown. Of shares all values
+    are, too: where one falls far below the others is what the chart is looked at for.
     """
     values = [y for line in chart.lines for y in line.y]
     edges = usable((v for line in chart.lines for v in (*line.low, *line.high)), log=chart.y_log)
     alone = len(chart.lines) == 1 and bool(edges)
     keep = (min(edges), max(edges), *_references(chart)) if alone else ()
+    keep += tuple(usable(values)) if chart.share else ()
     low, high = shown_range([*values, *_references(chart)], log=chart.y_log, keep=keep)
     if edges and not alone and not chart.y_log:
         room = (high - low) / 2

@@ -26,7 +26,7 @@ FEW = 30
 """Below so many rows in a region its audit is not worth a number."""
 
 
-def ask(
+def ask(  # noqa: PLR0913 -- all optional
     fitted: FittedSurrogate,
     outcomes: Outcomes,
     query: Query,
@@ -38,6 +38,7 @@ def ask(
     shares: Callable[[IntArray], FloatArray] | None = None,
     objects: Callable[[IntArray], box.Objects | None] | None = None,
     draws: int | None = None,
+    asked: Outcomes | None = None,
 ) -> Answer:
     """The robustness of the region that a query selects.
 
@@ -52,6 +53,8 @@ def ask(
         Single objects in some tests, where there are any.
     draws
         Rows that were drawn, also those that said nothing; by default as many as outcomes.
+    asked
+        What the model was asked, where outcomes also hold what follows from it.
     """
     values = _values(fitted, quality)
     selected = query.select(values)
@@ -81,13 +84,13 @@ def ask(
         draws=draws or drawn_rows(outcomes),
     )
     seen = None if objects is None else objects(ran)
-    weak = weights > 0
-    among, lows = np.append(tests[weak], ran), np.append(means[weak], foretold)
+    weak, weak_ran = weights > 0, weigh(ran) > 0
+    among, lows = np.append(tests[weak], ran[weak_ran]), np.append(means[weak], foretold[weak_ran])
     return Answer(
         query=query.text,
         tests=region.total,
         measured=len(ran),
-        rows=len(inside),
+        rows=len(inside) if asked is None else int(np.isin(asked.tests, ran).sum()),
         robustness=mean,
         low=low,
         high=high,

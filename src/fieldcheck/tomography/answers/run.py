@@ -137,6 +137,12 @@ class Run:
     @cached_property
     def fitted(self) -> FittedSurrogate:
         """The surrogate, fitted to all outcomes."""
+        if not self.outcomes.tests.any():
+            raise SpaceError(
+                "only unperturbed inputs were measured",
+                rule="the run ended before its first perturbed input",
+                hint="tomography run as before with --resume",
+            )
         chosen = surrogates.registry.build(self.surrogate)
         found = fitted(chosen, self.evidence, seed=self.seed, path=self.kept)
         return (
@@ -195,6 +201,7 @@ class Run:
             shares=None if self.left is None else self.shares,
             objects=self.objects_in,
             draws=self.draws if self.rows is None or self.left is None else drawn_rows(self.rows),
+            asked=None if self.alike is None else self.outcomes,
         )
 
     def export(self) -> Path | None:
@@ -233,7 +240,7 @@ def _refuse_nothing(outcomes: Outcomes, where: object) -> None:
     if len(outcomes) and np.isnan(outcomes.held).all():
         raise SpaceError(
             f"{where}: no input has a true box that is left",
-            rule="true boxes in the pixels of the images, of classes that are looked at",
+            rule="true boxes as x0, y0, x1, y1, class, in the pixels of the images, of classes that are looked at",
             hint="look at boxes in [data] and classes in [check]",
         )
 

@@ -129,10 +129,16 @@ def measure_quality(
         ``share``: distances between images as a share of that between clean inputs and pure noise; ``plain``: as is.
     """
     space = executor.space
-    chosen_score = score_for(score, kind=executor.inputs.kind)
-    _check_sizes(space, tests, inputs, len(executor.inputs))
-    _check_ways(surrogate, scale, stop)
-    view, said = _view(chosen_score, features, executor)
+    chosen_score, view, said = checked(
+        executor,
+        score=score,
+        features=features,
+        tests=tests,
+        inputs=inputs,
+        surrogate=surrogate,
+        stop=stop,
+        scale=scale,
+    )
     chosen = over_orders(space, tests, seed=seed) if surrogate == "process" else np.sort(low_orders(space, 2))
     some = _some(len(executor.inputs), inputs, seed)
     if stop:  # data may be sorted: every batch is a random one
@@ -141,6 +147,24 @@ def measure_quality(
     scores = _scores(executor, chosen_score, view, chosen, inputs=some, stop=stop * unit) / unit
     fit = _by_forest if surrogate == "forest" else _by_process
     return fit(space, chosen_score, chosen, scores, said=said + note, seed=seed)
+
+
+def checked(
+    executor: Executor,
+    *,
+    score: str = "auto",
+    features: str | Path | View = "auto",
+    tests: int = 150,
+    inputs: int = 100,
+    surrogate: str = "process",
+    stop: float = 0.0,
+    scale: str = "share",
+) -> tuple[QualityScore, View, str]:
+    """The score, what it looks at and that in words; refuses what cannot be measured, before anything is spent."""
+    chosen = score_for(score, kind=executor.inputs.kind)
+    _check_sizes(executor.space, tests, inputs, len(executor.inputs))
+    _check_ways(surrogate, scale, stop)
+    return chosen, *_view(chosen, features, executor)
 
 
 def _check_ways(surrogate: str, scale: str, stop: float) -> None:
@@ -185,18 +209,13 @@ def over_orders(space: Space, count: int, *, seed: int) -> IntArray:
     return np.unique(np.concatenate(parts))
 
 
-def check_space(space: Space) -> None:
-    """Refuse a space that is too large, before anything is spent on it."""
+def _check_sizes(space: Space, tests: int, inputs: int, available: int) -> None:
     if space.size > LARGEST:
         raise SpaceError(
             f"the quality of {space.size:,} tests",
             rule=f"quality is predicted for spaces of up to {LARGEST:,}",
             hint="fewer levels, fewer perturbations, or no [quality]: other queries are answered in any space",
         )
-
-
-def _check_sizes(space: Space, tests: int, inputs: int, available: int) -> None:
-    check_space(space)
     if tests < LEAST_TESTS:
         raise SpaceError(f"the quality of {tests} tests", rule=f"{LEAST_TESTS} tests or more")
     if min(inputs, available) < 2:
