@@ -365,6 +365,40 @@ def _pool(path: Path) -> None:
             continue
 
 
+def _shard(folder: Path) -> None:
+    """The files of a pool in two shards, without their list."""
+    (folder / "manifest.json").write_bytes(_manifest()[0])
+    for name, content in _of_shards().items():
+        (folder / name).write_bytes(content)
+
+
+@cache
+def _of_shards() -> dict[str, bytes]:
+    from fieldcheck.sources import shard
+
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "pool.npz").write_bytes(_npz(**_pool_columns()))
+        shard(Path(place) / "pool.npz", Path(place) / "shards", rows=2)
+        return {one.name: one.read_bytes() for one in (Path(place) / "shards").iterdir()}
+
+
+def _manifest() -> list[bytes]:
+    return [_of_shards()["manifest.json"]]
+
+
+def _shards(folder: Path) -> None:
+    """In memory, and shard by shard."""
+    from fieldcheck.core.errors import FieldcheckError
+    from fieldcheck.core.pool.engine import Loop
+    from fieldcheck.sources import load
+
+    for engine in (None, Loop()):
+        try:
+            load(folder, engine=engine).id_of(0)
+        except FieldcheckError:
+            continue
+
+
 def _labels(path: Path) -> None:
     from fieldcheck.campaign.exchange.reading import read_lines
 
@@ -457,6 +491,7 @@ def targets() -> dict[str, Target]:
         Target("pool_json", "pool.json", _json, _pool),
         Target("pool_jsonl", "pool.jsonl", _json_lines, _pool),
         Target("pool_xlsx", "pool.xlsx", _xlsx, _pool),
+        Target("pool_shards", "manifest.json", _manifest, lambda path: _shards(path.parent), _shard),
         Target("inputs_npz", "x.npz", lambda: [_npz(**x), _npz(compressed=False, **x)], _all_items),
         Target("inputs_npy", "x.npy", lambda: [_npy(images), _npy(np.array(["a", "bc"]))], _all_items),
         Target("inputs_csv", "x.csv", lambda: [b'text,label\nhi,0\n"a\nb",1\n', b"a,b,y\n1,2,0\n3,4,1\n"], _all_items),

@@ -239,6 +239,10 @@ class MemberAsOdds:
     features: Features
     at: int
 
+    @property
+    def key(self) -> str:
+        return f"{self.features.key} odds at {self.at}"
+
     def columns(self, part: Population) -> list[np.ndarray]:
         found = self.features.columns(part)
         found[self.at] = part.auxiliary["member"] + LOW

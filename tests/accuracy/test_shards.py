@@ -15,12 +15,14 @@ from pyarrow import parquet
 from fieldcheck import sources
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment.planning import plan as planning
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.campaign import Annotation, Campaign
+from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.label import TrueClass
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.sample import Labelled
+from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.engines import Processes
 from fieldcheck.numerics import scores
 from fieldcheck.numerics.regression import assisted
@@ -138,6 +140,62 @@ def test_look_ups_and_the_fingerprint(cuts: tuple[Path, np.ndarray], count: int)
     with pytest.raises(PoolError, match="no item 'nothing'"):
         cut.position_of(["nothing"])
     assert not cut.held
+
+
+def test_a_plan_is_the_same(cuts: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every second item, before labels and after some; shards stay where they are."""
+    monkeypatch.setattr(planning, "MOST", 1_300)
+    folder, losses = cuts
+    pools = [sources.load(folder / "pool.parquet"), sources.load(folder / "7", engine=AnyOrder())]
+    sample = sampling.choose(pools[0], "waves", budget=60, seed=1, losses=losses)
+    drawn = losses[sample.items]
+    labelled = Labelled(sample, drawn, drawn > 0.5, pools[0].task)
+    for known in (labelled,) if pools[0].task == "regression" else (None, labelled):
+        whole, cut = (planning.plan(pool, half_width=0.2, labelled=known).to_dict() for pool in pools)
+        assert {**cut, "pool": whole["pool"]} == whole
+        assert whole["population"] == SIZE
+    assert not pools[1].held
+
+
+def test_earlier_waves_are_recalled_as_they_were_drawn(cuts: tuple[Path, np.ndarray]) -> None:
+    """In another process: the same sample as by drawing all waves again, and the earlier ones are not drawn."""
+    folder, losses = cuts
+    design = sampling.build_design("waves:train=0.3")
+    whole = design.draw(sampling.frame_for(sources.load(folder / "7"), design, None), losses, budget=90, seed=5)
+    for waves in range(1, len(whole.drawn_as(WaveDraws).sizes)):
+        known = np.full(SIZE, np.nan)
+        first = sum(whole.drawn_as(WaveDraws).sizes[:waves])
+        known[whole.items[:first]] = losses[whole.items[:first]]
+        frame = sampling.frame_for(sources.load(folder / "7", engine=AnyOrder()), design, None)
+        before = Sample.from_record(_first_waves(whole, waves).as_record())
+        design.recall(frame, before, known, budget=90, seed=5)
+        draws = Counted()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pivotal, "_walk", draws.around(pivotal._walk))
+            again = design.draw(frame, known, budget=90, seed=5)
+        assert again.as_record()["items"] == whole.items.tolist()[: len(again)]
+        assert len(again) == sum(whole.drawn_as(WaveDraws).sizes[: waves + 1])
+        assert draws.count == 2  # to train with, and to keep
+
+
+class Counted:
+    """How often a function is called."""
+
+    count = 0
+
+    def around(self, function: Any) -> Any:
+        def counted(*given: Any) -> Any:
+            self.count += 1
+            return function(*given)
+
+        return counted
+
+
+def _first_waves(sample: Sample, count: int) -> Sample:
+    draws = sample.drawn_as(WaveDraws)
+    some = {name: getattr(draws, name)[:count] for name in ("sizes", "beliefs", "floors", "scales")}
+    first = sample.prefix(sum(some["sizes"]))
+    return replace(first, draws=replace(first.draws, **some))
 
 
 def test_a_campaign_on_shards_and_on_the_file(cuts: tuple[Path, np.ndarray], tmp_path: Path) -> None:

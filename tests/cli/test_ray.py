@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from fieldcheck import engines, sources
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.core.errors import FieldcheckError
 
 from .sheets import CODE, Run
@@ -123,6 +126,29 @@ def test_an_address_is_joined(cluster: Any, tmp_path: Path) -> None:
     (tmp_path / "died").touch()
     assert [one for one, _, _ in engine.map(place_and_die, [0, 1], str(tmp_path))] == [0, 1]
     assert not ray.is_initialized()
+
+
+@pytest.mark.usefixtures("joined")
+def test_a_wave_over_shards_is_the_same_as_here(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    columns = {"id": np.arange(400), "prediction": rng.integers(0, 3, 400), "confidence": rng.random(400)}
+    parquet.write_table(pa.table(columns), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=150)
+    there = sources.load(tmp_path / "cut", engine=engines.engine_of("ray"))
+    found = [
+        sampling.choose(pool, "waves", budget=30, seed=1).items.tolist() for pool in (tmp_path / "pool.parquet", there)
+    ]
+    assert found[0] == found[1]
+    assert not there.held
+
+
+def test_from_outside_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**_: Any) -> None:
+        raise ImportError("Ray Client requires pip package `ray[client]`.")
+
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(FieldcheckError, match=r"is outside.*\n.*\n.*pip install"):
+        list(engines.engine_of("ray://127.0.0.1:10001").map(place_and_die, [0], ""))
 
 
 def test_no_cluster_at_an_address() -> None:

@@ -13,7 +13,7 @@ import typer
 import fieldcheck
 from fieldcheck.cli.app import VERBS, Verbs, app
 
-SLOW = ("numpy", "scipy", "pyarrow", "pandas", "sklearn", "fastapi", "torch", "PIL", "jinja2")
+SLOW = ("numpy", "scipy", "pyarrow", "pandas", "sklearn", "starlette", "torch", "PIL", "jinja2")
 
 
 def loaded(*words: str, cwd: Path) -> set[str]:
@@ -41,7 +41,7 @@ def test_status_loads_no_more_than_it_shows(tmp_path: Path) -> None:
     (tmp_path / "pool.csv").write_text(f"id,prediction,confidence\n{rows}\n")
     loaded("start", "pool.csv", "--campaign", "c.db", "--budget", "50", cwd=tmp_path)
     found = loaded("status", "c.db", cwd=tmp_path)
-    slow = {"sklearn", "fastapi", "torch", "PIL.Image", "jinja2", "scipy.stats"}
+    slow = {"sklearn", "starlette", "torch", "PIL.Image", "jinja2", "scipy.stats"}
     assert found & {*slow, "fieldcheck.tomography", "fieldcheck.bench", "fieldcheck.web", "fieldcheck.report"} == set()
 
 

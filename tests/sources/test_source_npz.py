@@ -123,3 +123,13 @@ def test_pools_are_not_written_as_npz(path: Path) -> None:
     pool = sources.load(written(path, y_pred=np.arange(5)))
     with pytest.raises(PoolError, match=r"\.npz"):
         sources.save(pool, path)
+
+
+def test_the_byte_order_of_another_machine(path: Path) -> None:
+    said = {"id": np.array(["a", "b"]), "prediction": np.array([0, 1]), "target": np.array([1, 1])}
+    arrays = {**said, "confidence": np.array([0.5, 0.75]), "probs": np.array([[0.75, 0.25], [0.5, 0.5]])}
+    swapped = {name: values.astype(values.dtype.newbyteorder("S")) for name, values in arrays.items()}
+    one, other = (sources.load(written(path, **made)) for made in (arrays, swapped))
+    assert other.digest() == one.digest()
+    assert other.losses().tolist() == one.losses().tolist() == [1.0, 0.0]
+    assert np.array_equal(other.probabilities, one.probabilities)

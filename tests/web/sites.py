@@ -13,14 +13,12 @@ from typing import Any
 
 import httpx
 import numpy as np
-import uvicorn
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.web import create_app
-from fieldcheck.web.connection import Connection
-from fieldcheck.web.serve import _bound
+from fieldcheck.web.serve import _bound, _config, _Server
 
 SIZE = 200
 TRUTH = np.arange(SIZE) % 3
@@ -84,8 +82,7 @@ def served(campaign: Campaign, *, people: Sequence[str] = (), **options: Any) ->
     tokens = {**campaign.invite(people), "lead": LEADS} if people else {}
     app = create_app(campaign, **({"token": LEADS, "lead": "lead"} if people else {}), **options)
     with _bound("127.0.0.1", 0) as listener:
-        config = uvicorn.Config(app, http=Connection, log_level="error", timeout_graceful_shutdown=2)
-        server = uvicorn.Server(config)
+        server = _Server(_config(app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         while not server.started:

@@ -418,7 +418,7 @@ def test_predictions_are_shown_where_the_lead_wants_it(start: Start, visit: Visi
     for _ in range(6):
         page.wait_for_selector("#said")
         position = told.campaign.state.items[shown(page)].position
-        assert page.inner_text("#said").startswith(f"The model says {told.campaign.pool.prediction_at(position)}.")
+        assert page.inner_text("#said").startswith(f"The model says {told.campaign.pool.prediction_at(position)} (")
         answer(page)
 
 

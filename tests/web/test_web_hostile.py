@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from html.parser import HTMLParser
 from pathlib import Path
 
-from fastapi.testclient import TestClient
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
 from fieldcheck import web
 from fieldcheck.campaign.campaign import Campaign
@@ -48,7 +49,9 @@ def test_no_address_makes_an_element_of_what_others_wrote(tmp_path: Path) -> Non
         campaign.skip(campaign.ask(n=1, by=RUN)[0], RUN, by=RUN)
         campaign.invite([RUN[:70]])
         app = create_app(campaign, token=LEADS, lead=RUN[:70] + "!")
-        paths = {path for path, methods in app.openapi()["paths"].items() if "get" in methods}
+        routes = [route for route in app.routes if isinstance(route, Route)]
+        assert len(routes) == len(app.routes)
+        paths = {route.path for route in routes if "GET" in (route.methods or ())}
         assert {"/", "/desk", "/api/progress", "/api/desk/state", "/items/{position}"} <= paths
         client = stack.enter_context(TestClient(app, base_url="http://127.0.0.1"))
         client.headers["authorization"] = f"Bearer {LEADS}"

@@ -6,7 +6,9 @@ import http.client
 import json
 import socket
 import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -211,9 +213,16 @@ def test_a_link_moves_its_token_from_the_address_into_a_cookie(fenced: Site, pag
         cookie = answer.headers["set-cookie"].lower()
         assert "httponly" in cookie
         assert "samesite=strict" in cookie
+        assert "secure" not in cookie
         assert ada.get("/").status_code == 200
         about = ada.get("/api/campaign").json()
         assert (about["title"], about["person"], about["role"]) == ("animals", "Ada", "annotator")
+
+
+def test_behind_https_the_cookie_goes_no_other_way(start: Start) -> None:
+    site = start(people=["Ada"], serve={"secure": True})
+    with site.visitor() as ada:
+        assert "; secure" in ada.get("/", params={"token": site.tokens["Ada"]}).headers["set-cookie"].lower()
 
 
 def test_events_carry_who_is_signed_in_not_who_the_browser_says(start: Start) -> None:
@@ -258,6 +267,18 @@ def test_a_revoked_link_ends_at_once_and_its_stream_with_it(start: Start) -> Non
         assert ada.post("/api/next", json=site.body()).status_code == 200
 
 
+def test_a_replaced_link_ends_with_its_stream(start: Start) -> None:
+    site = start(people=["Bob"])
+    with site.visitor("Bob") as bob, bob.stream("GET", "/api/progress/events") as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: state"
+        (again,) = site.campaign.invite(["Bob"]).values()
+        assert bob.post("/api/next", json=site.body(by="Bob")).status_code == 401
+        assert [line for line in lines if line.startswith("event")] in ([], ["event: state"])
+        bob.headers["authorization"] = f"Bearer {again}"
+        assert bob.post("/api/next", json=site.body(by="Bob")).status_code == 200
+
+
 def test_two_servers_know_the_same_people(start: Start) -> None:
     site = start(people=["Ada"])
     with (
@@ -296,15 +317,14 @@ def told_to(web: httpx.Client, site: Site) -> Iterator[tuple[str, httpx.Response
         "/api/mine": site.body(),
         "/api/reopen": site.body(item=item),
     }
-    routes = [(path, method.upper()) for path, methods in app.openapi()["paths"].items() for method in methods]
-    routes += [(one.path, method) for one in app.routes if type(one) is Route for method in one.methods or ()]
+    routes = [(one.path, method) for one in app.routes if isinstance(one, Route) for method in one.methods or ()]
     assert {path for path, _ in routes} > {"/api/mine", "/api/reopen", "/desk/report", "/api/desk/settle"}
     assert {path for path, _ in routes} > {"/", "/desk", "/api/next", "/api/label", "/api/desk/state", "/api/progress"}
     for path, method in sorted(routes):
         if path.endswith("/events"):
             continue
         address = path.replace("{position}", "0").replace("{name}", "main.js")
-        body = None if method == "GET" else bodies.get(path, site.act(item=item))
+        body = None if method in ("GET", "HEAD") else bodies.get(path, site.act(item=item))
         yield path, web.request(method, address, json=body)
 
 
@@ -412,6 +432,27 @@ def test_many_guesses_are_not_looked_at(start: Start) -> None:
         assert ada.get("/api/campaign").status_code == 200
 
 
+def test_a_guesser_is_one_address_whatever_it_says(start: Start) -> None:
+    """Behind a proxy on this machine, too: its header can be written by any program here."""
+    site = start(people=["Ada"])
+    with site.visitor() as thief:
+        for at in range(FREE + 1):
+            said = {"x-forwarded-for": f"10.0.0.{at}", "forwarded": f"for=10.0.0.{at}", "x-real-ip": f"10.0.0.{at}"}
+            assert thief.get("/api/campaign", headers={"authorization": f"Bearer {at}", **said}).status_code == 401
+        said["x-forwarded-for"] = "10.0.1.1"
+        assert thief.get("/api/campaign", headers={"authorization": "Bearer new", **said}).status_code == 429
+
+
+def test_guesses_at_once_are_as_many_guesses(start: Start) -> None:
+    """They are counted before the store is asked about them: none gets in while another one is looked at."""
+    site = start(people=["Ada"])
+    with site.visitor() as thief, ThreadPoolExecutor(60) as pool:
+        answers = pool.map(
+            lambda at: thief.get("/api/campaign", headers={"authorization": f"Bearer {at}"}).status_code, range(60)
+        )
+        assert Counter(answers) == {401: FREE + 1, 429: 59 - FREE}
+
+
 def test_half_a_request_is_not_waited_for(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "HEADERS", 0.3)
     address = urlsplit(start().url)
@@ -500,7 +541,9 @@ def test_files_elsewhere_are_not_shown(start: Start, tmp_path: Path, picture: by
             assert b"secret" not in answer.content
 
 
-@pytest.mark.parametrize("path", ["/items/../items/0", "/items/%2e%2e%2fsecret.png", "/items/-1", "/items/1e3"])
+@pytest.mark.parametrize(
+    "path", ["/items/../items/0", "/items/%2e%2e%2fsecret.png", "/items/-1", "/items/" + "9" * 5_000]
+)
 @pytest.mark.parametrize("folder", ["", "/assets"])
 def test_paths_in_addresses(site: Site, path: str, folder: str) -> None:
     connection = http.client.HTTPConnection(urlsplit(site.url).netloc, timeout=PATIENCE)

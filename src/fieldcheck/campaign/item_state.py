@@ -216,6 +216,7 @@ class ItemsOnTheWay:
         self._places, self._size = items._places, items._size
         self._blocks: list[Block] = list(items._blocks)
         self._copies: dict[int, list[ItemState]] = {}
+        self._counts: dict[int, list[int]] = {}  # of each copy, how many are not done, and how many are leased
 
     def __contains__(self, name: str) -> bool:
         return self._places.get(name, self._size) < self._size
@@ -226,21 +227,36 @@ class ItemsOnTheWay:
 
     def change(self, item: ItemState) -> None:
         block, at = divmod(self._places[item.id], BLOCK)
-        self._copy(block)[at] = item
+        items = self._copy(block)
+        self._count(block, items[at], -1)
+        self._count(block, item, 1)
+        items[at] = item
 
     def add(self, item: ItemState) -> None:
         if len(self._places) != self._size:  # another state has gone on from the same items
             self._places = {name: place for name, place in self._places.items() if place < self._size}
         self._places[item.id] = self._size
-        self._copy(self._size // BLOCK).append(item)
+        block = self._size // BLOCK
+        self._copy(block).append(item)
+        self._count(block, item, 1)
         self._size += 1
 
     def _copy(self, block: int) -> list[ItemState]:
         if block not in self._copies:
-            self._copies[block] = list(self._blocks[block].items) if block < len(self._blocks) else []
+            if block == len(self._blocks):
+                self._blocks.append(Block((), 0, 0))
+            before = self._blocks[block]
+            self._copies[block], self._counts[block] = list(before.items), [before.open, before.leased]
         return self._copies[block]
 
+    def _count(self, block: int, item: ItemState, by: int) -> None:
+        counts = self._counts[block]
+        if not item.done:
+            counts[0] += by
+        if item.leases:
+            counts[1] += by
+
     def result(self) -> Items:
-        for block, items in sorted(self._copies.items()):
-            self._blocks[block : block + 1] = [_block(items)]
+        for block, items in self._copies.items():
+            self._blocks[block] = Block(tuple(items), *self._counts[block])
         return Items(self._places, tuple(self._blocks), self._size)

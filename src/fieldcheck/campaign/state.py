@@ -183,9 +183,7 @@ class _Folding:
 
     def labelled(self, event: Event) -> None:
         item = self._item(event)
-        label, typed = from_record(event.data["label"]), event.data["typed"]
-        new = Annotation(item.id, label, event.by, typed, event.at, event.number)
-        self._settle(event, item, (*_others(item.labels, event.by), new), _others(item.skips, event.by))
+        self._settle(event, item, (*_others(item.labels, event.by), _said(event, item)), _others(item.skips, event.by))
 
     def skipped(self, event: Event) -> None:
         item = self._item(event)
@@ -206,9 +204,7 @@ class _Folding:
     def settled(self, event: Event) -> None:
         """What the lead says counts; whoever flagged the item has been heard."""
         item = self._item(event)
-        label, typed = from_record(event.data["label"]), event.data["typed"]
-        final = Annotation(item.id, label, event.by, typed, event.at, event.number)
-        self._settle(event, replace(item, flags=(), final=final), item.labels, item.skips)
+        self._settle(event, replace(item, flags=(), final=_said(event, item)), item.labels, item.skips)
 
     def declare(self, event: Event) -> None:
         self.declared = tuple(dict.fromkeys((*self.declared, *event.data["classes"])))
@@ -255,6 +251,13 @@ class _Folding:
         leases = () if standing in ("labelled", "skipped") else _others(item.leases, event.by)
         self.items.change(replace(item, labels=labels, skips=skips, leases=leases, standing=standing, label=label))
         self.changed = event.number
+
+
+def _said(event: Event, item: ItemState) -> Annotation:
+    """The label that an event gives an item; most are typed as the class is spelt, and that is kept once."""
+    label, typed = from_record(event.data["label"]), event.data["typed"]
+    words = str(label)
+    return Annotation(item.id, label, event.by, words if words == typed else typed, event.at, event.number)
 
 
 def draw_of(record: Mapping[str, Any]) -> Draw:

@@ -50,6 +50,7 @@ def plan(
     task: options.TaskName = None,
     shift: options.Shift = None,
     encoding: options.Encoding = None,
+    engine: options.EngineName = "local",
     html: Annotated[Path | None, typer.Option(help="Also write a report with a chart.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -74,12 +75,13 @@ def plan(
             _show(told.sentences(), told.table(), told.notes())
         return
     if pool.is_file() and not sheet.is_sheet(str(pool)):
-        with campaigns.open_campaign(str(pool)) as campaign:
+        with campaigns.open_campaign(str(pool), engine=engine) as campaign:
             items, known, asked = campaign.pool, _labelled(campaign), campaign.settings
         budget = budget or (asked.budget if half_width is None else None)
         names = names or [asked.design]
     else:
-        items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding)
+        runs = options.engine_named(engine)
+        items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding, engine=runs)
         known = None if labels is None else _known(labels, pool)
     if not_worse is not None:
         raise FieldcheckError("--not-worse without --against", rule="worse than which?", hint="--against OLD.csv")

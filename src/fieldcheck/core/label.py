@@ -6,6 +6,7 @@ import math
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from fieldcheck.core.errors import CampaignError, LabelError
@@ -30,7 +31,7 @@ LONGEST_TEXT = 2_000
 """Letters of a label, a reason or a note."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TrueClass:
     """The class that the item is of, as the pool spells it: any model can be measured against it."""
 
@@ -44,7 +45,7 @@ class TrueClass:
         return self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Value:
     """The true number of the item."""
 
@@ -57,7 +58,7 @@ class Value:
         return repr(self.number)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Score:
     """How good the model's output is, whatever would have been right."""
 
@@ -70,7 +71,7 @@ class Score:
         return repr(self.number)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """Whether one model is right: it says nothing about any other model."""
 
@@ -80,7 +81,7 @@ class Outcome:
         return "right" if self.right else "wrong"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Missing:
     """There is no label to be had.
 
@@ -125,7 +126,13 @@ _KINDS: dict[str, type[Label]] = {
 def from_record(record: Mapping[str, Any]) -> Label:
     """The inverse of ``as_record``."""
     ((kind, said),) = record.items()
-    return _KINDS[kind](said)
+    return _class(said) if kind == "class" and isinstance(said, str) else _KINDS[kind](said)
+
+
+@lru_cache(maxsize=10_000)
+def _class(name: str) -> TrueClass:
+    """Classes come back with every label: one object for all of them."""
+    return TrueClass(name)
 
 
 def plain(text: str) -> str:

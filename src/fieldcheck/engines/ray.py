@@ -21,7 +21,8 @@ class Ray:
     """Ray Core: workers on this machine, or on those of a cluster that is there; it must see the same folders.
 
     address
-        Of a cluster: ``ray://host:10001``, or ``auto``. Left out, one is started here, and stopped again.
+        Of a cluster: ``host:6379`` where this machine is part of it, ``ray://host:10001`` from outside, with Ray's
+        extra ``client`` on both sides. Left out, one is started here, and stopped again.
     workers
         How many; left out, one for each processor of the cluster.
     """
@@ -96,12 +97,21 @@ class Ray:
         own: dict[str, Any] = {"address": self.address} if self.address else {"include_dashboard": False}
         try:
             ray.init(**own, log_to_driver=False, logging_level="ERROR")
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (ConnectionError, RuntimeError, ValueError, ImportError) as error:
+            if "ray[client]" in str(error):
+                raise self._outside() from error
             raise FieldcheckError(
                 f"no cluster at {self.address or 'this machine'}: {str(error).splitlines()[0]}",
                 rule="a cluster of Ray that is up",
                 hint="--engine ray, which starts one here",
             ) from error
+
+    def _outside(self) -> FieldcheckError:
+        return FieldcheckError(
+            f"{self.address} is outside: this needs Ray's extra client",
+            rule="an address with ray:// needs Ray's extra client, here and on the cluster",
+            hint='pip install "ray[client]"; or, on a machine of the cluster, --engine ray:address=HOST:6379',
+        )
 
 
 class _Worker:

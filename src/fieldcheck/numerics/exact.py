@@ -50,7 +50,7 @@ def merged(results: Iterable[R]) -> R:
 
 
 def _both(first: Any, second: Any) -> Any:
-    if isinstance(first, np.ndarray):
+    if isinstance(first, np.ndarray) and first.flags.writeable:  # not where an engine shares what it sends
         first += second  # a result is its step's own: large counts are not copied
         return first
     return tuple(map(_both, first, second)) if isinstance(first, tuple) else first + second
@@ -75,18 +75,19 @@ class ExactSum:
         rest, units = np.asarray(values, dtype=np.float64).ravel(), 0
         if not len(rest):
             return cls()
-        top, room = _largest(rest), 53 - len(rest).bit_length()
+        top, room = _largest(rest), min(53 - len(rest).bit_length(), 50)
         if not math.isfinite(top):
             fine = np.isfinite(rest)
             return cls(cls.of(rest[fine]).units, float(rest[~fine].sum()))
-        while top > 0:
-            shift = min(room - math.frexp(top)[1], _FINEST)
-            whole = np.rint(rest * 2.0**shift)
-            units += int(whole.sum()) << (_FINEST - shift)
+        shift = room - math.frexp(top)[1]
+        while rest.any():
+            shift = min(shift, _FINEST)
+            leading = _leading(rest, shift)
+            units += int(math.ldexp(leading.sum(), shift)) << (_FINEST - shift)
             if shift == _FINEST:
                 break
-            rest = rest - whole * 2.0**-shift
-            top = _largest(rest)
+            rest = np.subtract(rest, leading, out=leading)
+            shift += room
         return cls(units)
 
     def __add__(self, other: ExactSum) -> ExactSum:
@@ -99,6 +100,16 @@ class ExactSum:
 
     def __float__(self) -> float:
         return self.units / (1 << _FINEST) + self.beyond
+
+
+def _leading(values: FloatArray, shift: int) -> FloatArray:
+    """Each as the nearest multiple of ``2**-shift``: added to a number that large, a float has no room for more."""
+    if shift < -900:
+        return np.asarray(np.rint(values * 2.0**shift) * 2.0**-shift)
+    large = 1.5 * 2.0 ** (52 - shift)
+    found = values + large
+    found -= large
+    return found
 
 
 def _largest(values: FloatArray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fieldcheck.core import label
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool.column import DECIMAL_COMMA, Column, is_text, missing, not_numbers, value_at, whole
+from fieldcheck.core.pool.column import DECIMAL_COMMA, Column, as_arrow, is_text, missing, not_numbers, value_at, whole
 from fieldcheck.core.pool.origin import Origin, shown
 from fieldcheck.core.types import BoolArray, Task
 
@@ -41,6 +41,8 @@ def encode(
     model does not know.
     """
     _check_prediction(prediction, origin)
+    if not known and (small := _small_numbers(prediction, target)) is not None:
+        return small
     keys = [None if c is None else _keys(c, r, origin) for c, r in ((prediction, "prediction"), (target, "target"))]
     keys = _comparable(keys, [prediction, target], origin)
     names = _names([key for key in keys if key is not None], known)
@@ -48,6 +50,37 @@ def encode(
     if known and codes[0] is not None:
         _check_known(codes[0], names, known=known, origin=origin)
     return codes[0], codes[1], tuple(str(name) for name in names)
+
+
+def _small_numbers(
+    prediction: Column | None, target: Column | None
+) -> tuple[Codes | None, Codes | None, tuple[str, ...]] | None:
+    """The same by a table, in little memory, where all classes are whole numbers close together."""
+    columns = [one for one in (prediction, target) if one is not None]
+    if not columns or not all(isinstance(one, np.ndarray) and one.dtype.kind in "iu" and len(one) for one in columns):
+        return None
+    low, high = min(int(one.min()) for one in columns), max(int(one.max()) for one in columns)
+    if high - low >= _CLOSE:
+        return None
+    seen = np.zeros(high - low + 1, dtype=bool)
+    for one in columns:
+        for part in _blocks(one):
+            seen[part.astype(np.int64) - low] = True
+    table = (np.cumsum(seen) - 1).astype(np.int32)
+
+    def coded(column: Column | None) -> Codes | None:
+        return (
+            None if column is None else np.concatenate([table[one.astype(np.int64) - low] for one in _blocks(column)])
+        )
+
+    return coded(prediction), coded(target), tuple(str(low + at) for at in np.flatnonzero(seen).tolist())
+
+
+_CLOSE = 1 << 16
+
+
+def _blocks(column: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    return (column[first : first + _CLOSE] for first in range(0, len(column), _CLOSE))
 
 
 def _check_prediction(prediction: Column | None, origin: Origin) -> None:
@@ -80,7 +113,7 @@ def _keys(column: Column, role: str, origin: Origin) -> Any:
     import pyarrow as pa
 
     if isinstance(column, np.ndarray):
-        return pa.chunked_array([pa.array(_integers(column, role, origin))])
+        return pa.chunked_array([as_arrow(_integers(column, role, origin))])
     return column.cast(pa.large_string())
 
 
@@ -184,7 +217,7 @@ def _words(column: Column) -> frozenset[str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = pa.array(column) if isinstance(column, np.ndarray) else column
+    array = as_arrow(column)
     distinct = pc.unique(array.filter(pa.array(~missing(column))))
     if len(distinct) > len(label.RIGHT | label.WRONG):
         return frozenset()

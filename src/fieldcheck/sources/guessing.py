@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fieldcheck.core.pool.column import Column, is_text, missing, whole
+from fieldcheck.core.pool.column import Column, as_arrow, is_text, missing, whole
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zäöüß]+|\d+")
 
@@ -143,7 +143,7 @@ def is_unique(column: Column) -> bool:
         return False
     if bool(missing(column).any()):
         return False
-    array = pa.array(column) if isinstance(column, np.ndarray) else column
+    array = as_arrow(column)
     try:
         return len(pc.unique(array)) == len(array)
     except pa.ArrowException:
@@ -166,7 +166,7 @@ def distinct(column: Column, rows: int | None = FEW) -> list[str]:
     import pyarrow.compute as pc
 
     part = column[:rows] if isinstance(column, np.ndarray) else column.slice(0, rows)
-    array = pa.array(part) if isinstance(part, np.ndarray) else part
+    array = as_arrow(part)
     try:
         found = pc.unique(array).to_pylist()
     except pa.ArrowException:

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from fieldcheck.core.pool.engine import Engine, Keeping
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray, Task
+from fieldcheck.files.scratch import Scratch
 from fieldcheck.numerics import exact
 from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.pools.arrow import from_arrow
@@ -162,6 +164,10 @@ def _value(column: Any, at: int) -> Any:
     return value.item() if isinstance(value, np.generic) else value.as_py()
 
 
+_KEPT_BYTES = 60
+"""Of an item, for what steps keep: three columns, some auxiliary variables, the predictions; rather too much."""
+
+
 HELD = ("ids", "predictions", "confidence", "probabilities", "target", "failed")
 
 
@@ -205,6 +211,7 @@ class ShardedPool(Pool):
             sums=facts.sums,
             load=load,
         )
+        self.__dict__["_scratch"] = Scratch.beside(self, _KEPT_BYTES * len(self))
         self._check_ids(facts.ends)
 
     def _check_ids(self, ends: Mapping[int, tuple[Any, Any] | None]) -> None:
@@ -227,6 +234,11 @@ class ShardedPool(Pool):
     @property
     def held(self) -> bool:
         return "_whole" in self.__dict__
+
+    @property
+    def scratch(self) -> Scratch | None:
+        found: Scratch | None = self.__dict__["_scratch"]
+        return found
 
     def in_memory(self) -> Pool:
         """All columns of all items, where there is room for them."""
@@ -344,6 +356,37 @@ class ShardedColumn:
         return np.asarray(self._of(self.pool.in_memory()), dtype=dtype)
 
 
+class LazyRows(Pool):
+    """Some rows of a shard, which is read when one of its columns is looked at first."""
+
+    def __init__(self, shard: Shard, size: int, first: int, read: Callable[[], Pool]) -> None:
+        self.__dict__.update(
+            name="shard", task=shard.task, classes=shard.classes or (), notes=(), origin=Origin(file=str(shard.folder))
+        )
+        self.__dict__.update(start=shard.start + first, size=size, first=first, read=read)
+
+    @classmethod
+    def of(cls, shard: Shard, needs: Collection[str] | None) -> Iterator[LazyRows]:
+        """All of them, as many at once as a processor has at hand."""
+        read = cache(lambda: shard.pool(needs))
+        return (cls(shard, last - first, first, read) for first, last in exact.blocks(shard.file.rows))
+
+    def __len__(self) -> int:
+        return int(self.__dict__["size"])
+
+    @property
+    def held(self) -> bool:
+        return False
+
+    def in_memory(self) -> Pool:
+        if "_whole" not in self.__dict__:
+            first = self.__dict__["first"]
+            some = slice(first, first + len(self))
+            self.__dict__["_whole"] = self.__dict__["read"]().rows(some, start=self.start)
+        whole: Pool = self.__dict__["_whole"]
+        return whole
+
+
 def _of_all(part: str) -> property:
     """A column of all items; where there is none, that is known before."""
     name = {"ids": "id", "predictions": "prediction"}.get(part, part)
@@ -354,18 +397,27 @@ def _of_all(part: str) -> property:
     return property(column)
 
 
+def _of_rows(part: str) -> property:
+    def column(rows: LazyRows) -> Any:
+        return getattr(rows.in_memory(), part)
+
+    return property(column)
+
+
 def _others(pool: ShardedPool) -> dict[str, ShardedColumn]:
     return {name: ShardedColumn(pool, name) for name in pool.__dict__["others"]}
 
 
 for _part in HELD:
     setattr(ShardedPool, _part, _of_all(_part))
+for _part in (*HELD, "columns"):
+    setattr(LazyRows, _part, _of_rows(_part))
 ShardedPool.columns = property(_others)  # type: ignore[assignment]
 
 
 def _by_part(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ...] | None]) -> R:
     step, given, needs = asked
-    return exact.merged(shard.pool(needs).map(step, given))
+    return exact.merged(step(rows, given) for rows in LazyRows.of(shard, needs))
 
 
 def _by_shard(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ...]]) -> R:

@@ -6,13 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Annotated, Any
+from typing import Any, TypeVar
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, StreamingResponse
 from pydantic import ValidationError
-from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
 
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core.errors import FieldcheckError, StoreError
@@ -26,11 +29,17 @@ from fieldcheck.web.sign_in import Person, SignIn
 from fieldcheck.web.turns import Turns
 from fieldcheck.web.watch import Watch
 
+Shape = TypeVar("Shape", bound=requests.PageRequest)
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
 Act = Callable[[Any, Person], Any]
 """Does what a person asks for."""
 
 
-LOOK = 0.25
+LOOK = 0.5
 """Seconds between two looks for something to push."""
 
 
@@ -40,6 +49,10 @@ HEARTBEAT = 15.0
 
 STATUS = {StoreError: 503, ElsewhereError: 421, OtherPersonError: 401}
 """Errors after which the page keeps what it could not deliver. Others are final: what does not fit never will."""
+
+
+LONGEST_POSITION = 18
+"""Digits; of thousands, Python makes no number."""
 
 
 MONTH = 30 * 24 * 3600
@@ -57,13 +70,14 @@ def create_app(
     answers: str | None = None,
     show_predictions: bool = False,
     root: str = "",
-) -> FastAPI:
+    secure: bool = False,
+) -> Starlette:
     """The pages for one campaign and what they talk to.
 
     token
-        The lead's, where others can reach the server; without one, a person without a link leads.
+        The lead's, where others can reach the server; without one, whoever asks without a link leads.
     lead
-        The lead's name, under which the lead labels, too. Left out, the page asks for it where there is no sign-in.
+        The lead's name, under which the lead labels, too. Left out, the page asks for it where nobody signs in.
     hosts
         Names under which it answers.
     answers
@@ -72,27 +86,35 @@ def create_app(
         Whether people who label see what the model said; it biases them.
     root
         The path below which a proxy has put it: ``/pool-7``.
+    secure
+        Whether people reach it by https, through a proxy: then cookies are sent no other way.
     """
     sign_in = SignIn(campaign, token=token, lead=lead)
     labelling = Labelling(
         campaign, answers=answers_for(campaign, answers), name=sign_in.campaign, show_predictions=show_predictions
     )
     desk = Desk(labelling)
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=_watching)
+    names = frozenset(name.lower().strip("[]") for name in hosts)
+    app = Starlette(
+        # The most frequent ones first: they are looked through in this order.
+        routes=[
+            *_acts(labelling),
+            *_for_all(labelling, sign_in),
+            *_for_the_lead(desk, sign_in),
+            *_pages(sign_in, secure),
+        ],
+        middleware=[Middleware(Guard, hosts=names, sign_in=sign_in, root=root.rstrip("/"))],
+        exception_handlers=dict.fromkeys((FieldcheckError, RefusedError, HTTPException), _told),
+        lifespan=_watching,
+    )
+    app.router.redirect_slashes = False
     app.state.watches = (labelling.progress, desk.watch)
     app.state.campaign = sign_in.campaign
-    names = frozenset(name.lower().strip("[]") for name in hosts)
-    app.add_middleware(Guard, hosts=names, sign_in=sign_in, root=root.rstrip("/"))
-    _add_pages(app, sign_in)
-    _add_acts(app, labelling)
-    app.include_router(_for_all(labelling, sign_in))
-    app.include_router(_for_the_lead(desk, sign_in))
-    _add_errors(app)
     return app
 
 
 @asynccontextmanager
-async def _watching(app: FastAPI) -> AsyncIterator[None]:
+async def _watching(app: Starlette) -> AsyncIterator[None]:
     for watch in app.state.watches:
         watch.begin()
     yield
@@ -100,61 +122,65 @@ async def _watching(app: FastAPI) -> AsyncIterator[None]:
         await asyncio.to_thread(watch.end)
 
 
-async def _person(request: Request) -> Person:  # async: else each request would go through a thread for it
+def _person(request: Request) -> Person:
     found: Person = request.scope["person"]
     return found
 
 
-async def _check_lead(person: Annotated[Person, Depends(_person)]) -> None:
-    if person.role != "lead":
-        raise RefusedError(403, "this is for the lead", hint="open the lead's link")
+def _led(endpoint: Endpoint) -> Endpoint:
+    """The same, for nobody but the lead."""
+
+    async def checked(request: Request) -> Response:
+        if _person(request).role != "lead":
+            raise RefusedError(403, "this is for the lead", hint="open the lead's link")
+        return await endpoint(request)
+
+    return checked
 
 
-Asker = Annotated[Person, Depends(_person)]
+async def _asked(request: Request, shape: type[Shape]) -> Shape:
+    """What was sent, checked in shape."""
+    try:
+        return shape.model_validate_json(await request.body())
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise RefusedError(422, f"{where}: {first['msg']}" if where else str(first["msg"])) from None
 
 
-def _add_pages(app: FastAPI, sign_in: SignIn) -> None:
-    @app.get("/")
-    async def labelling(request: Request) -> Response:
-        return await _page(request, "label.html", sign_in)
+def _pages(sign_in: SignIn, secure: bool) -> list[BaseRoute]:
+    def shown(name: str) -> Endpoint:
+        return partial(_page, name=name, sign_in=sign_in, secure=secure)
 
-    @app.get("/desk")
-    async def desk(request: Request) -> Response:
-        return await _page(request, "desk.html", sign_in)
-
-    @app.get("/assets/{name}")
-    def assets(name: str) -> Response:
-        found = asset(name)
+    def assets(request: Request) -> Response:
+        found = asset(request.path_params["name"])
         if found is None:
             raise HTTPException(404, "no such file")
         return Response(found.data, media_type=found.media)
 
+    return [Route("/", shown("label.html")), Route("/desk", shown("desk.html")), Route("/assets/{name}", assets)]
 
-async def _page(request: Request, name: str, sign_in: SignIn) -> Response:
+
+async def _page(request: Request, *, name: str, sign_in: SignIn, secure: bool) -> Response:
     token = request.query_params.get("token")
     if token is not None:
-        return await _signed_in(request, token, sign_in)
+        return await _signed_in(request, token, sign_in, secure=secure)
     # A browser that followed a link from another site does not send the cookie with this very request, but it
     # does with those of the page: so the page, which holds nothing of the campaign, is sent in any case.
     return Response(page(name), 401 if request.scope["person"] is None else 200, media_type="text/html")
 
 
-async def _signed_in(request: Request, token: str, sign_in: SignIn) -> Response:
+async def _signed_in(request: Request, token: str, sign_in: SignIn, *, secure: bool) -> Response:
     """The token out of the address and into a cookie."""
     answer = RedirectResponse(request.scope["path"].rpartition("/")[2] or "./", 303)
     if await sign_in.holder(request, token) is not None:
         answer.set_cookie(
-            sign_in.cookie,
-            token,
-            max_age=MONTH,
-            httponly=True,
-            samesite="strict",
-            secure=request.url.scheme == "https",
+            sign_in.cookie, token, max_age=MONTH, httponly=True, samesite="strict", secure=secure, path="/"
         )
     return answer
 
 
-def _add_acts(app: FastAPI, labelling: Labelling) -> None:
+def _acts(labelling: Labelling) -> list[BaseRoute]:
     """What people who label send, and so may the lead: one after the other."""
     # In one thread, so that the large arrays of draws share one heap; pictures are looked at in another one.
     changing, looking = Turns("change", together=labelling.campaign.log.together), Turns("look")
@@ -168,9 +194,11 @@ def _add_acts(app: FastAPI, labelling: Labelling) -> None:
         ("mine", looking, requests.PageRequest, labelling.mine),
         ("reopen", looking, requests.Reopen, labelling.reopen),
     )
-    for name, turns, shape, act in acts:
-        then = partial(_shown, looking, labelling) if name == "next" else None
-        app.add_route(f"/api/{name}", _in_turn(turns, shape, act, then), methods=["POST"])
+    shown = {"next": partial(_shown, looking, labelling)}
+    return [
+        Route(f"/api/{name}", _in_turn(turns, shape, act, shown.get(name)), methods=["POST"])
+        for name, turns, shape, act in acts
+    ]
 
 
 async def _shown(looking: Turns, labelling: Labelling, ids: Sequence[str]) -> dict[str, Any]:
@@ -179,34 +207,29 @@ async def _shown(looking: Turns, labelling: Labelling, ids: Sequence[str]) -> di
 
 def _in_turn(
     turns: Turns, shape: type[requests.PageRequest], act: Act, then: Callable[[Any], Awaitable[Any]] | None
-) -> Callable[[Request], Awaitable[Response]]:
-    """What is sent, checked in shape, and done in its turn; without what FastAPI adds, which takes longer than both.
+) -> Endpoint:
+    """What is sent, checked in shape, and done in its turn.
 
     then
         From what was done to the answer.
     """
 
     async def answer(request: Request) -> Response:
-        try:
-            asked = shape.model_validate_json(await request.body())
-        except ValidationError as error:
-            raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
-        done = await turns.take(partial(act, asked, request.scope["person"]))
+        done = await turns.take(partial(act, await _asked(request, shape), _person(request)))
         return JSONResponse(done if then is None else await then(done))
 
     return answer
 
 
-def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
+def _for_all(labelling: Labelling, sign_in: SignIn) -> list[BaseRoute]:
     """What people who label may ask for; so may the lead."""
-    router = APIRouter()
 
-    @router.get("/api/campaign")
-    def about(person: Asker) -> dict[str, Any]:
-        return labelling.about(person)
+    def about(request: Request) -> Response:
+        return JSONResponse(labelling.about(_person(request)))
 
-    @router.get("/items/{position}")
-    def item(position: int) -> Response:
+    def item(request: Request) -> Response:
+        said = request.path_params["position"]
+        position = int(said) if said.isdecimal() and len(said) <= LONGEST_POSITION else -1
         if not 0 <= position < len(labelling.campaign.pool) or not labelling.is_drawn(position):
             raise HTTPException(404, "no such item")
         content = labelling.content(position)
@@ -216,49 +239,56 @@ def _for_all(labelling: Labelling, sign_in: SignIn) -> APIRouter:
             return FileResponse(content.path, media_type=content.media)
         return Response(content.data, media_type=content.media)
 
-    _add_news(router, "/api/progress", labelling.progress, sign_in.is_valid)
-    return router
+    return [
+        Route("/api/campaign", about),
+        Route("/items/{position}", item),
+        *_news("/api/progress", labelling.progress, sign_in.is_valid),
+    ]
 
 
-def _for_the_lead(desk: Desk, sign_in: SignIn) -> APIRouter:
+def _for_the_lead(desk: Desk, sign_in: SignIn) -> list[BaseRoute]:
     """What only the lead may ask for: a route that is added here is refused to others."""
-    router = APIRouter(dependencies=[Depends(_check_lead)])
 
-    @router.post("/api/desk/settle")
-    def settle(asked: requests.Settle, person: Asker) -> dict[str, Any]:
-        return desk.settle(asked, person)
+    def done(shape: type[Shape], act: Callable[[Shape, Person], Any]) -> Endpoint:
+        async def answer(request: Request) -> Response:
+            return JSONResponse(await run_in_threadpool(act, await _asked(request, shape), _person(request)))
 
-    @router.post("/api/desk/extend")
-    def extend(asked: requests.Extend, person: Asker) -> dict[str, Any]:
-        return desk.extend(asked, person)
+        return answer
 
-    @router.post("/api/desk/close")
-    def close(asked: requests.Close, person: Asker) -> dict[str, Any]:
-        return desk.close(asked, person)
+    async def decision(request: Request) -> Response:
+        try:
+            bound = float(request.query_params.get("bound", ""))
+        except ValueError:
+            raise RefusedError(422, "bound: a number is wanted") from None
+        return JSONResponse(await run_in_threadpool(desk.decision, bound))
 
-    @router.get("/api/desk/decision")
-    def decision(bound: float) -> dict[str, Any]:
-        return desk.decision(bound)
-
-    @router.get("/desk/report")
-    def report() -> Response:
+    async def report(request: Request) -> Response:
         # A page of its own, from which nothing of this server can be reached, whatever the items say.
-        return Response(desk.report(), media_type="text/html", headers={"content-security-policy": REPORT})
+        text = await run_in_threadpool(desk.report)
+        return Response(text, media_type="text/html", headers={"content-security-policy": REPORT})
 
-    _add_news(router, "/api/desk/state", desk.watch, sign_in.is_valid)
-    return router
+    return [
+        Route("/api/desk/settle", _led(done(requests.Settle, desk.settle)), methods=["POST"]),
+        Route("/api/desk/extend", _led(done(requests.Extend, desk.extend)), methods=["POST"]),
+        Route("/api/desk/close", _led(done(requests.Close, desk.close)), methods=["POST"]),
+        Route("/api/desk/decision", _led(decision)),
+        Route("/desk/report", _led(report)),
+        *_news("/api/desk/state", desk.watch, sign_in.is_valid, of=_led),
+    ]
 
 
-def _add_news(router: APIRouter, path: str, watch: Watch, is_valid: Callable[[Person], bool]) -> None:
-    """A snapshot, to be asked for at ``path``, and pushed at ``path/events``."""
+def _news(
+    path: str, watch: Watch, is_valid: Callable[[Person], bool], *, of: Callable[[Endpoint], Endpoint] = lambda one: one
+) -> list[BaseRoute]:
+    """A snapshot, to be asked for at ``path``, and pushed at ``path/events``; ``of`` says to whom."""
 
-    @router.get(path)
-    def latest() -> Response:
-        return Response(watch.latest().text, media_type="application/json")
+    async def latest(request: Request) -> Response:
+        return Response((await run_in_threadpool(watch.latest)).text, media_type="application/json")
 
-    @router.get(f"{path}/events")
-    async def events(person: Asker) -> StreamingResponse:
-        return StreamingResponse(_pushed(watch, lambda: is_valid(person)), media_type="text/event-stream")
+    async def events(request: Request) -> Response:
+        return StreamingResponse(_pushed(watch, partial(is_valid, _person(request))), media_type="text/event-stream")
+
+    return [Route(path, of(latest)), Route(f"{path}/events", of(events))]
 
 
 async def _pushed(watch: Watch, is_valid: Callable[[], bool]) -> AsyncIterator[str]:
@@ -276,22 +306,13 @@ async def _pushed(watch: Watch, is_valid: Callable[[], bool]) -> AsyncIterator[s
         silent += LOOK
 
 
-def _add_errors(app: FastAPI) -> None:
-    @app.exception_handler(FieldcheckError)
-    def ours(request: Request, error: FieldcheckError) -> Response:
+def _told(request: Request, error: Exception) -> Response:
+    """An error that says why."""
+    if isinstance(error, RefusedError):
+        return error_answer(error.status, error.problem, hint=error.hint, headers=error.headers)
+    if isinstance(error, HTTPException):
+        return error_answer(error.status_code, str(error.detail))
+    if isinstance(error, FieldcheckError):
         status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 409)
         return error_answer(status, error.problem, rule=error.rule, hint=error.hint)
-
-    @app.exception_handler(RefusedError)
-    def refused(request: Request, error: RefusedError) -> Response:
-        return error_answer(error.status, error.problem, hint=error.hint, headers=error.headers)
-
-    @app.exception_handler(RequestValidationError)
-    def misshapen(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:])
-        return error_answer(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
-
-    @app.exception_handler(StarletteHTTPException)
-    def plain(request: Request, error: StarletteHTTPException) -> Response:
-        return error_answer(error.status_code, str(error.detail))
+    raise error

@@ -71,6 +71,9 @@ HEADERS = {
 }
 
 
+ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+
+
 FAILED = RefusedError(500, "the server failed; this request was not carried out", hint="see its messages")
 
 
@@ -106,10 +109,11 @@ class Guard:
         if not scope["path"]:  # addresses are relative: without the slash, they would lead beside the pages
             await RedirectResponse(f"{self.root.rpartition('/')[2]}/", 307)(scope, receive, send)
             return
+        request = HTTPConnection(scope)
         try:
-            self._check(HTTPConnection(scope))
-            scope["person"] = await self._person(HTTPConnection(scope))
-            body = b"" if scope["method"] in READING else await _body(HTTPConnection(scope), receive)
+            self._check(request)
+            scope["person"] = await self._person(request)
+            body = b"" if scope["method"] in READING else await _body(request, receive)
             await self.app(scope, _replayed(body, receive), send)
         except RefusedError as refused:
             await _refusal(refused)(scope, receive, send)
@@ -179,7 +183,8 @@ async def _body(request: HTTPConnection, receive: Receive) -> bytes:
     if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST_BODY:
         raise _too_large()
     try:
-        return await asyncio.wait_for(_read(receive), SLOWEST_BODY)
+        async with asyncio.timeout(SLOWEST_BODY):
+            return await _read(receive)
     except TimeoutError:
         raise RefusedError(408, "the request did not arrive in time", headers=CLOSE) from None
 
@@ -216,8 +221,7 @@ def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = {name for name, _ in message["headers"]}
-            ours = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given]
-            message["headers"] = [*message["headers"], *ours]
+            message["headers"] = [*message["headers"], *(one for one in ENCODED if one[0] not in given)]
         await send(message)
 
     return sending

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from threadpoolctl import threadpool_limits
 
 from fieldcheck.campaign import people
@@ -26,6 +26,7 @@ from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.web.app import create_app
 from fieldcheck.web.connection import Connection
 from fieldcheck.web.guard import LOOPBACK
+from fieldcheck.web.watch import share_one_heap
 
 PORT = 8765
 
@@ -100,6 +101,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
     """
     # The estimate is made in a thread of its own: a label must not wait 5 ms for each of its turns.
     sys.setswitchinterval(0.0005)
+    share_one_heap()
     names = (*LOOPBACK, *names_of(host), *hosts, *_names_in(address))
     # One thread for linear algebra: a second one would take the other core from those who label, mostly to wait.
     with threadpool_limits(1), Campaign.open(storage, pool=pool) as campaign:
@@ -123,6 +125,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
                 answers=answers,
                 show_predictions=show_predictions,
                 root=_root(root),
+                secure=address.startswith("https:"),
             )
             shown = address or _address(host, listener.getsockname()[1]) + _root(root)[1:]
             own = _link(shown, token)
@@ -136,7 +139,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
     tell(f"stopped; {words.counted(saved, 'label')} saved in {campaign.place}")
 
 
-def _run(app: FastAPI, listener: socket.socket, *, browse: str) -> None:
+def _run(app: Starlette, listener: socket.socket, *, browse: str) -> None:
     if browse:
         threading.Thread(target=webbrowser.open, args=[browse], daemon=True).start()
     with _ended_by_signal():
@@ -198,13 +201,15 @@ def _ended_by_signal() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _config(app: FastAPI) -> uvicorn.Config:
+def _config(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=Connection,
+        ws="none",
         log_level="warning",
         access_log=False,  # it would write down tokens
         server_header=False,
+        proxy_headers=False,  # whoever is on this machine could say to be another address with each guess
         timeout_keep_alive=KEPT,
         timeout_graceful_shutdown=10,
     )

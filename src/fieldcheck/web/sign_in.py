@@ -40,10 +40,13 @@ class Person:
 
     name
         Empty where it is not known: alone on one machine, the page asks for it.
+    link
+        Fingerprint of the token in their link; empty for the lead.
     """
 
     name: str
     role: Role
+    link: str = ""
 
 
 @dataclass
@@ -67,24 +70,27 @@ class Guesses:
         self._clock = clock
         self._records: dict[str, _Record] = {}
 
-    def check(self, address: str, token: str) -> None:
-        """Refuse to look at a token now."""
-        record, digest = self._record(address), people.digest_of(token)
+    def check(self, address: str, digest: str) -> None:
+        """Refuse to look at a token, of which this is the fingerprint, now."""
+        record = self._record(address)
+        if digest in record.right or digest in record.wrong:
+            return
         left = record.until - self._clock()
-        if left > 0 and digest not in record.right | record.wrong:
+        if left > 0:
             wait = f"{int(left) + 1}"
             raise RefusedError(
                 429, "too many wrong tokens from here", hint=f"try again in {wait} s", headers={"retry-after": wait}
             )
 
-    def was_wrong(self, address: str, token: str) -> bool:
-        return people.digest_of(token) in self._record(address).wrong
+    def was_wrong(self, address: str, digest: str) -> bool:
+        return digest in self._record(address).wrong
 
-    def note(self, address: str, token: str, *, right: bool) -> None:
+    def note(self, address: str, digest: str, *, right: bool) -> None:
         """Remember how a token turned out."""
-        record, digest, now = self._record(address), people.digest_of(token), self._clock()
+        record, now = self._record(address), self._clock()
         if right:
             record.right.add(digest)
+            record.wrong.discard(digest)
         elif digest not in record.wrong:
             record.wrong.add(digest)
             over = len(record.wrong) - FREE
@@ -135,21 +141,24 @@ class SignIn:
 
     async def holder(self, request: HTTPConnection, token: str) -> Person | None:
         """Whose token it is; an unknown one is looked for among those that were invited just now."""
-        address = request.client.host if request.client else ""
-        self._guesses.check(address, token)
+        address, digest = request.client.host if request.client else "", people.digest_of(token)
+        self._guesses.check(address, digest)
         found = self._known(token)
-        if found is None and not self._guesses.was_wrong(address, token):
+        if found is None and not self._guesses.was_wrong(address, digest):
+            self._guesses.note(address, digest, right=False)  # before the wait: else many at once would be one guess
             await asyncio.to_thread(self._log.refresh)
             found = self._known(token)
-        self._guesses.note(address, token, right=found is not None)
+        if found is not None:
+            self._guesses.note(address, digest, right=True)
         return found
 
     def _known(self, token: str) -> Person | None:
         if self._token is not None and hmac.compare_digest(people.digest_of(token), self._token):
             return self._lead
-        name = people.holder(token, self._log.state.invited)
-        return None if name is None else Person(name, "annotator")
+        invited = self._log.state.invited
+        name = people.holder(token, invited)
+        return None if name is None else Person(name, "annotator", invited[name])
 
     def is_valid(self, person: Person) -> bool:
-        """Whether a person who came in once may still stay."""
-        return person.role == "lead" or bool(self._log.state.invited.get(person.name))
+        """Whether a person who came in once may still stay: another link in the same name ends theirs."""
+        return person.role == "lead" or self._log.state.invited.get(person.name) == person.link

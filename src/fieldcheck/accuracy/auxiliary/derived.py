@@ -25,7 +25,7 @@ from fieldcheck.accuracy.auxiliary.sae import Sae
 from fieldcheck.accuracy.auxiliary.symmetry import Symmetry
 from fieldcheck.accuracy.auxiliary.vae import Vae
 from fieldcheck.core.pool.fingerprint import Fingerprint
-from fieldcheck.core.pool.frame import FEW, Frame
+from fieldcheck.core.pool.frame import FEW, Frame, KeptColumns
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.pool.trait import Trait
 from fieldcheck.core.registry import Registry
@@ -71,11 +71,11 @@ def names(pool: Pool, among: Collection[str] | None = None) -> tuple[str, ...]:
     columns = [name.strip().lower() for name in pool.columns]
     derived = [name for name in (*registry, Combined.name) if name not in columns]
     known = [name for name in dict.fromkeys(derived + columns) if among is None or name in among]
-    tried = tuple(name for name in known if name != Combined.published)
-    whole = tuple(name for name in tried if name == Combined.name)
-    fine = _worth(pool, tuple(name for name in tried if name not in whole))
-    found = {*fine, *(name for name in whole if _worth_whole(pool, name))}
-    return tuple(name for name in tried if name in found)
+    whole = (Combined.name, Combined.published)
+    found = {*_worth(pool, tuple(name for name in known if name not in whole))}
+    if Combined.name in known and pool.held and _worth_whole(pool, Combined.name):
+        found.add(Combined.name)
+    return tuple(name for name in known if name in found)
 
 
 def _worth_whole(pool: Pool, name: str) -> bool:
@@ -153,16 +153,20 @@ class PoolFrame(Frame):
     pool: Pool = None  # type: ignore[assignment]
 
     def map(self, step: Callable[[Frame, C], R], given: C) -> Iterator[R]:
-        kept = self._kept if self.pool.held else None
+        kept = self._kept if self.pool.held else self.pool.scratch
         asked = (tuple(self.auxiliary), self.traits, step, given)
-        return self.pool.map(_KeptStep(kept), asked, needs=(*self.auxiliary, "prediction"))
+        return self.pool.map(
+            _KeptStep(kept, self.predictions is not None), asked, needs=(*self.auxiliary, "prediction")
+        )
 
     def take(self, items: IntArray) -> Frame:
         some = self.pool.fetched(items, needs=(*self.auxiliary, "prediction"))
-        return _part_frame(some, tuple(self.auxiliary), self.traits, None)
+        predicted = self.predictions is not None
+        found = _part_frame(some, tuple(self.auxiliary), self.traits, None, predicted=predicted)
+        return replace(found, worthwhile=self.worthwhile, constant=self.constant)
 
     def part(self, items: IntArray) -> Frame:
-        return replace(self.take(items), _kept={})
+        return self.take(items)._own()
 
     def only(self, names: Sequence[str]) -> Frame:
         if list(names) == list(self.auxiliary):
@@ -176,18 +180,59 @@ class PoolFrame(Frame):
 
 @dataclass(frozen=True, eq=False)
 class _KeptStep:
-    """A step of a frame as one of the pool; columns are kept where the pool is in this memory."""
+    """A step of a frame as one of the pool.
 
-    kept: dict[Any, Any] | None
+    predicted
+        Whether there are predictions.
+    """
+
+    kept: KeptColumns | None
+    predicted: bool
 
     def __call__(self, pool: Pool, asked: tuple[tuple[str, ...], Mapping[str, Trait], Callable[..., R], Any]) -> R:
         names, known, step, given = asked
-        return step(_part_frame(pool, names, known, self.kept), given)
+        return step(_part_frame(pool, names, known, self.kept, predicted=self.predicted), given)
 
 
-def _part_frame(pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], kept: Any) -> Frame:
-    own = {name: found for name in names if (found := _raw(pool, name)) is not None}
-    return Frame(len(pool), pool.task, own, None, pool.predictions, known, start=pool.start, _kept=kept)
+def _part_frame(
+    pool: Pool, names: tuple[str, ...], known: Mapping[str, Trait], kept: KeptColumns | None, *, predicted: bool
+) -> Frame:
+    own = PartColumns(pool, names, kept)
+    said = own.predictions if predicted else None
+    return Frame(len(pool), pool.task, own, None, said, known, start=pool.start, _kept=kept)
+
+
+@dataclass(frozen=True, eq=False)
+class PartColumns(Mapping[str, FloatArray]):
+    """Auxiliary variables of a part, made when they are asked for; of one that lies in a file they are kept."""
+
+    pool: Pool
+    names: tuple[str, ...]
+    kept: KeptColumns | None
+
+    def __getitem__(self, name: str) -> FloatArray:
+        if name not in self.names:
+            raise KeyError(name)
+        found: FloatArray = self._kept(f"variable {name}", lambda: _raw(self.pool, name))
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def predictions(self) -> npt.NDArray[Any]:
+        """What the model said."""
+        found: npt.NDArray[Any] = self._kept("predictions", lambda: self.pool.predictions)
+        return found
+
+    def _kept(self, slot: str, make: Callable[[], Any]) -> Any:
+        return make() if self.kept is None or self.pool.held else self.kept.get(slot, "", self.pool.start, make)
 
 
 def _look_at(pool: Pool, names: tuple[str, ...]) -> tuple[tuple[exact.Range, int, int], ...]:

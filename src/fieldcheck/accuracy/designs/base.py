@@ -70,6 +70,15 @@ class OpenEnded(Design, Protocol):
 
 
 @runtime_checkable
+class Recalling(Design, Protocol):
+    """A design that need not draw again what it drew in another process."""
+
+    def recall(self, frame: Frame, sample: Sample, losses: FloatArray, *, budget: int, seed: int) -> None:
+        """Take a sample that it drew of this frame, with these losses, as the start of the next ``draw``."""
+        ...
+
+
+@runtime_checkable
 class Extendable(Design, Protocol):
     """A design that goes on from what it drew when its budget is extended."""
 

@@ -106,6 +106,25 @@ class Waves:
         sample = self._sample(frame, so_far.waves, so_far.past, complete=len(so_far.waves) == len(planned))
         return replace(sample, train=np.concatenate(so_far.train)) if self.train else sample
 
+    def recall(self, frame: Frame, sample: Sample, losses: FloatArray, *, budget: int, seed: int) -> None:
+        frame = frame.only(auxiliaries_of(self, frame.helpful()))
+        last: dict[str, tuple[object, _SoFar]] = frame.memo("waves drawn last", dict)
+        draws, planned = sample.drawn_as(WaveDraws), self._planned(budget)
+        ends = np.cumsum(draws.sizes)
+        if last or not len(draws.scales) or tuple(size for size, _ in planned[: len(ends)]) != draws.sizes:
+            return
+        model, train = (
+            priors.model_of(frame),
+            np.zeros(len(sample), dtype=bool) if sample.train is None else sample.train,
+        )
+        past = [
+            believed.SettledWave.stored(model.belief(row), draws.objective, floor, scales)
+            for row, floor, scales in zip(draws.beliefs, draws.floors, draws.scales, strict=True)
+        ]
+        waves, apart = (tuple(np.split(one, ends[:-1])) for one in (sample.items, train))
+        known = losses[sample.items[: ends[-1] - draws.sizes[-1]]]
+        last[""] = (self._asked(planned[: len(ends)], seed), _SoFar(waves, apart, tuple(past), known))
+
     def _planned(self, budget: int) -> list[tuple[int, int]]:
         """Of each wave: its size, and the labels that it is laid out for."""
         staged = schedule.staged([*(one for one in self.earlier if one < budget), budget], self.first)

@@ -19,7 +19,6 @@ from fieldcheck.core.sample import ItemFit, Labelled
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.intervals import protected
 from fieldcheck.numerics.regression import assisted, believed, priors, risk
-from fieldcheck.numerics.sampling.inclusion import Inclusion
 
 PROTECTED, TRUSTING = "protected", "if the risk model is right"
 """Names of the two intervals."""
@@ -221,10 +220,9 @@ class _Past:
         sample, draws = labelled.sample, labelled.sample.drawn_as(WaveDraws)
         waves, drawn, keys = [], [], []
         for number in range(int(draws.wave.max()) + 1):
-            level, factor, cut = draws.scales[number].tolist()
-            chances = Inclusion(draws.objective, draws.floors[number], level, factor, cut)
             share = np.count_nonzero(draws.wave == number) / draws.sizes[number]
-            waves.append(believed.SettledWave(model.belief(draws.beliefs[number]), chances, share))
+            belief, floor, scales = model.belief(draws.beliefs[number]), draws.floors[number], draws.scales[number]
+            waves.append(believed.SettledWave.stored(belief, draws.objective, floor, scales, share))
             lost = draws.lost[draws.lost_wave < number]
             drawn.append(np.sort(np.concatenate([sample.items[draws.wave < number], lost])))
             keys.append(draws.beliefs[number].tobytes() + drawn[-1].tobytes())

@@ -88,6 +88,8 @@ class AccuracyQuestion:
         losses = None if evidence is None else self._labelling(evidence).losses()
         settings = self.settings
         design, budget = (self.design, settings.most) if self._rule is None else self._next_wave(self._rule, evidence)
+        if evidence is not None and losses is not None and isinstance(design, base.Recalling):
+            design.recall(self._frame, evidence.sample, losses, budget=budget, seed=settings.seed)
         sample = design.draw(self._frame, losses, budget=budget, seed=settings.seed)
         sample = replace(sample, complete=sample.complete and budget == settings.most)
         if not settings.train_share:

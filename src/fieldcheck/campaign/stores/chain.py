@@ -96,7 +96,7 @@ def _plain(data: Mapping[str, Any], place: str) -> str:
 
 
 def _encodable(text: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _digest(before: str, number: int, texts: Sequence[str], at: float, data: str) -> str:

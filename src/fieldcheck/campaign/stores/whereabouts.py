@@ -36,7 +36,7 @@ class Whereabouts:
 
 def whereabouts(path: Path) -> Whereabouts:
     """Look, through any links, as SQLite does. No file is opened: closing it would take away SQLite's locks."""
-    real = os.path.realpath(path)
+    real = os.path.realpath(path) if os.path.islink(path) else str(path)  # links to folders need no help
     states = {real + part: _state(real + part) for part in PARTS}
     database = states[real]
     return Whereabouts(

@@ -50,6 +50,8 @@ def as_column(values: Any, name: str) -> Column:
     """A column from a list, a numpy array, a pandas series or an Arrow array."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise PoolError(f"'{name}' has {values.ndim} dimensions", rule="one value per item")
+    if isinstance(values, np.ndarray) and not values.dtype.isnative:  # of another machine; Arrow does not take it
+        values = values.astype(values.dtype.newbyteorder("="))
     plain = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)
     if plain and values.dtype.kind in "iufb":
         return values
@@ -73,6 +75,19 @@ def _to_arrow(values: Any, name: str) -> Any:
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
+def as_arrow(column: Column) -> Any:
+    """An Arrow array of a column, without a copy; of numbers not by ``pa.array``, which loads pandas."""
+    import pyarrow as pa
+
+    if not isinstance(column, np.ndarray):
+        return column
+    if column.dtype.kind not in "iuf" or not column.dtype.isnative:
+        return pa.array(column)
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(column.dtype), len(column), [None, pa.py_buffer(np.ascontiguousarray(column))]
+    )
+
+
 def _from_arrow(array: Any) -> Column:
     import pyarrow as pa
 
@@ -90,6 +105,12 @@ def _from_arrow(array: Any) -> Column:
 
 def _numpy(array: Any) -> Any:
     """Whole numbers with gaps become floats with nan: that is what Arrow does."""
+    if array.null_count == 0 and str(array.type) != "bool" and array.num_chunks:
+        # Not by to_numpy, which loads pandas where it is installed: more than reading a million items.
+        parts = [np.from_dlpack(chunk) for chunk in array.chunks]
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        found.flags.writeable = False
+        return found
     if array.num_chunks == 1:
         return array.chunk(0).to_numpy(zero_copy_only=False)
     return array.to_numpy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,33 @@ FEW = 1 << 20
 """Up to so many items, what parts remember is kept."""
 
 
-KEPT = 2
-"""Columns of its own that a frame keeps: eight bytes an item each."""
+class KeptColumns(Protocol):
+    """Where parts keep columns that the next steps will want again."""
+
+    def get(self, slot: str, key: str, start: int, make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """A column of the part that begins at ``start``; made, where another one or none is in this place.
+
+        slot
+            What it is. Each slot holds one column of all parts: the last one.
+        key
+            By what it was made.
+        """
+        ...
+
+
+class KeptInMemory(KeptColumns):
+    """In this memory: eight bytes an item and slot."""
+
+    def __init__(self) -> None:
+        self._slots: dict[str, tuple[str, dict[int, npt.NDArray[Any]]]] = {}
+
+    def get(self, slot: str, key: str, start: int, make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        if slot not in self._slots or self._slots[slot][0] != key:
+            self._slots[slot] = (key, {})
+        parts = self._slots[slot][1]
+        if start not in parts:
+            parts[start] = make()
+        return parts[start]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +90,7 @@ class Frame:
     worthwhile: tuple[str, ...] | None = None
     constant: tuple[str, ...] = ()
     start: int = 0
-    _kept: dict[Hashable, dict[int, FloatArray]] | None = field(default_factory=dict, repr=False)
+    _kept: KeptColumns | None = field(default_factory=KeptInMemory, repr=False)
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def values(self, name: str) -> FloatArray:
@@ -137,18 +162,11 @@ class Frame:
 
     def _own(self, **changed: Any) -> Frame:
         """With something changed; what it remembers is its own."""
-        return replace(self, **changed, _memo={}, _kept={})
+        return replace(self, **changed, _memo={}, _kept=KeptInMemory())
 
-    def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray:
-        """Of a part: a column that the next steps will want again. The frame keeps the last two that were made."""
-        if self._kept is None:
-            return make()
-        if key not in self._kept and len(self._kept) >= KEPT:
-            del self._kept[next(iter(self._kept))]
-        parts = self._kept.setdefault(key, {})
-        if self.start not in parts:
-            parts[self.start] = make()
-        return parts[self.start]
+    def kept(self, slot: str, key: str, make: Callable[[], FloatArray]) -> FloatArray:
+        """Of a part: a column that the next steps will want again; ``KeptColumns`` has the words."""
+        return make() if self._kept is None else self._kept.get(slot, key, self.start, make)
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:
         """A value derived from this frame alone, computed once."""

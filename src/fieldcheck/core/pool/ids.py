@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool.column import Column, is_text, missing, value_at, whole
+from fieldcheck.core.pool.column import Column, as_arrow, is_text, missing, value_at, whole
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.types import BoolArray, IntArray
 
@@ -44,7 +44,7 @@ def _text(column: Column) -> Any:
 
     if is_text(column):
         return column
-    array = pa.chunked_array([pa.array(column)]) if isinstance(column, np.ndarray) else column
+    array = pa.chunked_array([as_arrow(column)]) if isinstance(column, np.ndarray) else column
     return array.cast(pa.string())
 
 
@@ -110,7 +110,7 @@ def places(ids: Ids, asked: Sequence[str | int]) -> IntArray:
     import pyarrow.compute as pc
 
     keys = [_integer(one) for one in asked] if isinstance(ids, np.ndarray) else [str(one) for one in asked]
-    array = pa.chunked_array([pa.array(ids)]) if isinstance(ids, np.ndarray) else ids
+    array = pa.chunked_array([as_arrow(ids)]) if isinstance(ids, np.ndarray) else ids
     # The hash table is built over the few ids asked for; the pool is only read once.
     distinct = pa.array(list(dict.fromkeys(keys)), array.type)
     where = np.full(len(distinct), -1, dtype=np.int64)

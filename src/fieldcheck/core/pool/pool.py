@@ -17,6 +17,7 @@ from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.column import Column, check_lengths, closest, is_numeric, numbers, take, value_at
 from fieldcheck.core.pool.fingerprint import Fingerprint, fingerprint
+from fieldcheck.core.pool.frame import KeptColumns
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Loss, Task
 
@@ -320,6 +321,11 @@ class Pool:
     def fetched(self, positions: IntArray, *, needs: Collection[str]) -> Pool:
         """Some rows, in the order asked for."""
         return self.rows(positions)
+
+    @property
+    def scratch(self) -> KeptColumns | None:
+        """Where steps keep columns of a pool that is not in this memory."""
+        return None
 
     def in_memory(self) -> Pool:
         """The same with all its columns in memory."""

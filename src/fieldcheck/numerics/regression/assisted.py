@@ -68,11 +68,9 @@ class AnyWave:
     audited: tuple[int, ...] = ()
 
     def look(self, rule: RiskRule, part: Population) -> tuple[FloatArray, tuple[ExactSum, ...]]:
-        sums = []
-        for number in self.audited:
-            expected = rule.expected(self.waves[number].belief, part)
-            sums.append(ExactSum.of(expected[~inside(self.drawn[number], part)]))
-        return self.chance(rule, part), tuple(sums)
+        expected = {number: rule.expected(self.waves[number].belief, part) for number in self.audited}
+        sums = (ExactSum.of(own[~inside(self.drawn[number], part)]) for number, own in expected.items())
+        return 1 - missed(self.waves, rule, part, expected), tuple(sums)
 
     def chance(self, rule: RiskRule, part: Population) -> FloatArray:
         """One per item of a part."""

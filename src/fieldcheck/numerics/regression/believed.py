@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,10 +35,18 @@ class SettledWave:
     chances: Inclusion
     share: float = 1.0
 
+    @classmethod
+    def stored(
+        cls, belief: Belief, objective: str, floor: float, scales: FloatArray, share: float = 1.0
+    ) -> SettledWave:
+        """From what is kept of its chances: the floor, and level, factor and cut."""
+        level, factor, cut = scales.tolist()
+        return cls(belief, Inclusion(objective, floor, level, factor, cut), share)
+
     @property
-    def key(self) -> tuple[bytes, Inclusion, float]:
+    def key(self) -> str:
         """Tells it from others."""
-        return self.belief.as_row().tobytes(), self.chances, self.share
+        return f"{self.belief.key} {self.chances} {self.share}"
 
     def inclusion(self, rule: RiskRule, expected: FloatArray) -> FloatArray:
         """By what was expected: the chance to be drawn, and labelled."""
@@ -99,9 +107,8 @@ class _Part:
 
     @cached_property
     def odds(self) -> FloatArray:
-        outlook = self.outlook
-        key = ("odds", outlook.rule, outlook.belief.as_row().tobytes())
-        return self.items.kept(key, lambda: outlook.rule.odds(outlook.belief, self.items))
+        rule, belief = self.outlook.rule, self.outlook.belief
+        return self.items.kept("odds", f"{rule.key} {belief.key}", lambda: rule.odds(belief, self.items))
 
     @cached_property
     def expected(self) -> FloatArray:
@@ -128,16 +135,26 @@ class _Part:
         return ArrayStretch.of(expected, self.outlook.rule.spread(expected), ~self.left[which])
 
 
-def missed(waves: tuple[SettledWave, ...], rule: RiskRule, part: Population) -> FloatArray:
-    """One per item of a part: the chance that none of the waves drew it. Of all but the last it stays the same."""
+def missed(
+    waves: tuple[SettledWave, ...], rule: RiskRule, part: Population, known: Mapping[int, FloatArray] | None = None
+) -> FloatArray:
+    """One per item of a part: the chance that none of the waves drew it. Of all but the last it stays the same.
+
+    known
+        By number of a wave, the losses expected then, where they were worked out.
+    """
+
+    def by(number: int) -> FloatArray:
+        wave, found = waves[number], (known or {}).get(number)
+        return 1 - wave.inclusion(rule, rule.expected(wave.belief, part) if found is None else found)
+
     if not waves:
         return np.ones(part.size)
-    *others, last = waves
-    before = np.ones(1)
-    if others:
-        key = ("missed", rule, *(one.key for one in others))
-        before = part.kept(key, lambda: missed(tuple(others), rule, part))
-    return before * (1 - last.inclusion(rule, rule.expected(last.belief, part)))
+    *others, last = range(len(waves))
+    if not others:
+        return by(last)
+    key = " ".join([rule.key, *(waves[number].key for number in others)])
+    return part.kept("missed", key, lambda: reduce(np.multiply, map(by, others))) * by(last)
 
 
 def inside(positions: IntArray, part: Population) -> BoolArray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -21,10 +22,17 @@ class Features(Protocol):
         """One per feature but the first one, which is 1: one value per item."""
         ...
 
+    @property
+    def key(self) -> str:
+        """Tells them from other features of the same population."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class AsGiven:
     """Features that are auxiliary variables as they stand."""
+
+    key: ClassVar[str] = "as given"
 
     def columns(self, part: Any) -> list[FloatArray]:
         return list(part.auxiliary.values())
@@ -33,6 +41,8 @@ class AsGiven:
 @dataclass(frozen=True)
 class Plain:
     """No features: all items are alike."""
+
+    key: ClassVar[str] = "plain"
 
     def columns(self, part: Any) -> list[FloatArray]:
         return []
@@ -51,6 +61,10 @@ class Made:
     doubt: tuple[float, float, float] | None
     ranked: tuple[tuple[Column, Scores, float], ...] = ()
 
+    @cached_property
+    def key(self) -> str:
+        return f"{self.doubt} {[(column, centre) for column, _, centre in self.ranked]}"
+
     def columns(self, part: Any) -> list[FloatArray]:
         found = []
         if self.doubt is not None:
@@ -62,7 +76,7 @@ class Made:
 
 def doubt_of(part: Any) -> FloatArray:
     """The log odds of 1 - confidence, one per item."""
-    return np.asarray(special.logit(np.clip(part.auxiliary["confidence"], 1e-6, 0.999)))
+    return np.asarray(part.kept("doubt", "", lambda: special.logit(np.clip(part.auxiliary["confidence"], 1e-6, 0.999))))
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Population(Protocol):
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T: ...
 
-    def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray: ...
+    def kept(self, slot: str, key: str, make: Callable[[], FloatArray]) -> FloatArray: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,5 +99,5 @@ class Arrays:
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:
         return make()
 
-    def kept(self, key: Hashable, make: Callable[[], FloatArray]) -> FloatArray:
+    def kept(self, slot: str, key: str, make: Callable[[], FloatArray]) -> FloatArray:
         return make()

@@ -50,9 +50,11 @@ CONSTANT = 1e-6
 """Confidence whose log odds spread less than this is the same everywhere."""
 
 
-def _doubt_sums(part: Population, _: None) -> tuple[ExactSum, ...]:
-    doubt = doubt_of(part)
-    return summed(doubt, doubt * doubt)
+def _doubt_sums(part: Population, _: None) -> tuple[ExactSum, ExactSum, Range]:
+    """Of the doubt and its square; and the range of the codes of the predicted classes."""
+    doubt = doubt_of(part) if "confidence" in part.auxiliary else np.zeros(0)
+    codes = Range() if part.predictions is None else Range.of(part.predictions)
+    return ExactSum.of(doubt), ExactSum.of(doubt * doubt), codes
 
 
 def _weighted_sums(part: Population, given: tuple[Made, bool]) -> tuple[ExactSum, ...]:
@@ -63,17 +65,13 @@ def _weighted_sums(part: Population, given: tuple[Made, bool]) -> tuple[ExactSum
     return summed(likely, *(likely * column for column in columns[int(doubtful) :]))
 
 
-def _codes(part: Population, _: None) -> Range:
-    return Range.of(part.predictions if part.predictions is not None else np.zeros(0))
-
-
 def failure_model(population: Population) -> RiskModel:
     """The prior for failures.
 
     ``confidence`` among the auxiliary variables is 1 - confidence; the others enter by rank.
     """
     others = [name for name in population.auxiliary if name != "confidence"]
-    spread, mean = _spread_of_doubt(population) if "confidence" in population.auxiliary else (0.0, 0.0)
+    spread, mean, codes = _first_sums(population)
     doubtful = spread > CONSTANT
     scale = max(spread, 0.3)
     doubt = (scale, mean / scale, 0.0) if doubtful else None
@@ -89,7 +87,8 @@ def failure_model(population: Population) -> RiskModel:
             tuple((*one[:2], centre) for one, centre in zip(ranked, centres[int(doubtful) :], strict=True)),
         )
     prior_mean, sd = failure_prior(others, population.traits, doubted=doubtful)
-    return RiskModel(population, RiskRule(made, _group_count(population)), prior_mean, sd)
+    groups = int(codes.high) + 1 if 0 <= codes.high < GROUPS else 0
+    return RiskModel(population, RiskRule(made, groups), prior_mean, sd)
 
 
 def failure_prior(
@@ -113,17 +112,11 @@ def loss_prior(others: Collection[str], traits: Mapping[str, Known], *, extreme:
     return np.array(mean), np.array([10.0] + [SLOPE[1]] * (len(mean) - 1))
 
 
-def _spread_of_doubt(population: Population) -> tuple[float, float]:
-    """Standard deviation and mean."""
-    mean, square = (one.exact / population.size for one in scan(population, _doubt_sums, None))
-    return math.sqrt(max(square - mean**2, Fraction(0))), float(mean)
-
-
-def _group_count(population: Population) -> int:
-    if population.predictions is None:
-        return 0
-    most = int(scan(population, _codes, None).high)
-    return most + 1 if most < GROUPS else 0
+def _first_sums(population: Population) -> tuple[float, float, Range]:
+    """Standard deviation and mean of the doubt; smallest and largest code of a predicted class."""
+    *sums, codes = scan(population, _doubt_sums, None)
+    mean, square = (one.exact / population.size for one in sums)
+    return math.sqrt(max(square - mean**2, Fraction(0))), float(mean), codes
 
 
 def loss_model(population: Population) -> RiskModel:

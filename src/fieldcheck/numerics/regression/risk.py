@@ -10,6 +10,7 @@ its prior weight and by how likely it makes the labels.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -71,6 +72,11 @@ class Belief:
     weights: FloatArray
     evidence: float = 0.0
 
+    @cached_property
+    def key(self) -> str:
+        """Tells it from others."""
+        return hashlib.sha256(self.as_row().tobytes()).hexdigest()
+
     def as_row(self) -> FloatArray:
         """Weights and coefficients in one array."""
         return np.concatenate([self.weights, self.coefficients.ravel()])
@@ -87,6 +93,11 @@ class RiskRule:
     features: Features
     groups: int = 0
     family: Family = "bernoulli"
+
+    @cached_property
+    def key(self) -> str:
+        """Tells it from others of the same population."""
+        return f"{self.family} {self.groups} {self.features.key}"
 
     def odds(self, belief: Belief, part: Population) -> FloatArray:
         """One per item: rounded log odds of a failure, or logarithm of the expected loss."""
@@ -186,6 +197,9 @@ class RiskModel:
     def _announced(self) -> float:
         if self.announced is not None:
             return self.announced
+        if len(self.mean) == 1:  # all items are alike
+            one = ExactSum.of(special.expit(self.mean))
+            return float(ExactSum(one.units * self.population.size)) / self.population.size
         key = ("announced", self.rule.features, self.mean.tobytes())
         total = self.population.memo(key, lambda: scan(self.population, _announced, (self.rule, self.mean)))
         return float(total) / self.population.size

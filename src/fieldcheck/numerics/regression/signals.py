@@ -125,6 +125,10 @@ class _Centred:
     features: Features
     means: tuple[float, ...]
 
+    @property
+    def key(self) -> str:
+        return f"{self.features.key} from {self.means}"
+
     def columns(self, part: Population) -> list[FloatArray]:
         return [column - mean for column, mean in zip(self.features.columns(part), self.means, strict=True)]
 

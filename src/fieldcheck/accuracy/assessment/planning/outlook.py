@@ -65,6 +65,8 @@ class Outlook:
 
     items
         Those that stand for the pool.
+    population
+        Items of the pool.
     worlds
         One array each, from few failures to many: expected losses of these items.
     useless
@@ -78,6 +80,7 @@ class Outlook:
     frame: Frame
     model: risk.RiskModel
     items: IntArray
+    population: int
     worlds: tuple[FloatArray, ...]
     useless: float
     labels: int = 0
@@ -85,7 +88,7 @@ class Outlook:
     memo: dict[Hashable, tuple[float, float, float]] = field(default_factory=dict, init=False)
 
     @classmethod
-    def of(cls, frame: Frame, labelled: Labelled | None) -> Outlook:
+    def of(cls, frame: Frame, labelled: Labelled | None, population: int | None = None) -> Outlook:
         items = np.zeros(0, dtype=np.int64) if labelled is None else labelled.sample.items
         losses = np.zeros(0) if labelled is None else labelled.losses
         model, part, items = _standing(frame, items, losses)
@@ -101,13 +104,13 @@ class Outlook:
         at = model.expected(model.fit(items, losses), items)
         dispersion = float(((losses - at) ** 2).sum() / max(float((at**2).sum()), 1e-300)) if len(items) else 2.0
         worlds.sort(key=lambda one: float(one.mean()))
-        return cls(frame, model, part, tuple(worlds), useless, len(items), dispersion)
+        return cls(frame, model, part, population or frame.size, tuple(worlds), useless, len(items), dispersion)
 
     def seen_by(self, design: Forecastable, frame: Frame, labelled: Labelled | None) -> Outlook:
         """The same failure rates, over the items as waves with variables of its own tells them apart."""
         if not design.own_risk or auxiliary_of(design) == EVERYTHING.auxiliary:
             return self
-        own = Outlook.of(seen(frame, design), labelled)
+        own = Outlook.of(seen(frame, design), labelled, self.population)
         if self.model.family == "gamma":
             return own
         rates = (float(one.mean()) for one in self.worlds)
@@ -129,7 +132,7 @@ class Outlook:
         """Each world, with a luck of its own."""
         luck = (permutation(stream(0, "plan", "luck"), len(self.worlds)) + 0.5) / len(self.worlds)
         return tuple(
-            Scenario(world, self.model.spread(world, dispersion=self.dispersion), self.frame.task, self.frame.size, own)
+            Scenario(world, self.model.spread(world, dispersion=self.dispersion), self.frame.task, self.population, own)
             for world, own in zip(self.worlds, luck.tolist(), strict=True)
         )
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from fieldcheck import sources
 from fieldcheck.accuracy import designs as techniques
@@ -28,6 +31,10 @@ LADDER = (50, 100, 200, 400, 800, 1600)
 
 LEAST = 20
 """Labels under which the approximate intervals are no forecast's business."""
+
+
+MOST = 1 << 22
+"""Items of a larger pool that are looked at: every second, every third, ... in its order, and those with labels."""
 
 
 def plan(
@@ -53,8 +60,8 @@ def plan(
     asked = [build_design(one) for one in designs or _forecastable()]
     have = derived.names(pool, _looked_at([EVERYTHING, *asked], list(derived.registry)))
     chosen, notes = _usable(asked, have)
-    frame = derived.frame(pool, _looked_at([EVERYTHING, *chosen], have))
-    outlook = Outlook.of(seen(frame, EVERYTHING), labelled)
+    frame, labelled = _thinned(derived.frame(pool, _looked_at([EVERYTHING, *chosen], have)), labelled)
+    outlook = Outlook.of(seen(frame, EVERYTHING), labelled, len(pool))
     budgets = sorted({*(one for one in LADDER if one < len(pool)), *([budget] if budget else [])})
     if not budgets:
         notes.append(
@@ -98,6 +105,19 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
             rule="nothing can be said about the scale of errors before the first labels",
             hint=f"{shlex.join(_drawing(pool))}, label them, and plan with --labels to_label.csv",
         )
+
+
+def _thinned(frame: Frame, labelled: Labelled | None) -> tuple[Frame, Labelled | None]:
+    """Items that stand for those of a large pool, and the labels by their place among them."""
+    step = -(-frame.size // MOST)
+    if step == 1:
+        return frame, labelled
+    some = np.arange(0, frame.size, step)
+    if labelled is None:
+        return frame.part(some), None
+    some = np.union1d(some, labelled.sample.items)
+    sample = replace(labelled.sample, items=np.searchsorted(some, labelled.sample.items))
+    return frame.part(some), replace(labelled, sample=sample)
 
 
 def _looked_at(chosen: Sequence[Design], have: Collection[str]) -> list[str]:
@@ -149,7 +169,7 @@ def _course(
     forecasts = tuple(_forecast(one, halves(one)) for one in budgets)
     if half_width is None:
         return Course(_name(design), forecasts)
-    low, middle, high = (_fewest(halves, end, half_width, frame.size) for end in range(3))
+    low, middle, high = (_fewest(halves, end, half_width, outlook.population) for end in range(3))
     return Course(_name(design), forecasts, (middle, low, high))
 
 

@@ -1,0 +1,77 @@
+"""Columns in a folder for as long as a pool is open."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fieldcheck.files import scratch
+from fieldcheck.files.scratch import Scratch
+
+
+class Owner:
+    """Something that a folder belongs to."""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def never() -> np.ndarray:
+    raise AssertionError("made again")
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int32, np.uint8])
+def test_a_column_is_made_once_and_again_when_it_is_another(kind: type) -> None:
+    owner = Owner()
+    kept = Scratch.beside(owner, 1)
+    assert kept is not None
+    column = np.arange(7).astype(kind)
+    kept.get("odds of it", "a", 3, lambda: column)
+    found = kept.get("odds of it", "a", 3, never)
+    assert found.dtype == column.dtype
+    np.testing.assert_array_equal(found, column)
+    np.testing.assert_array_equal(kept.get("odds of it", "b", 3, lambda: column[::-1]), column[::-1])
+    with pytest.raises(AssertionError, match="made again"):
+        kept.get("odds of it", "a", 3, never)  # the place holds one column
+    with pytest.raises(AssertionError, match="made again"):
+        kept.get("odds of it", "b", 4, never)
+
+
+def test_the_folder_goes_with_its_owner(place: Path) -> None:
+    owner = Owner()
+    kept = Scratch.beside(owner, 1)
+    assert kept is not None
+    kept.get("doubt", "", 0, lambda: np.zeros(3))
+    assert list(place.iterdir())
+    del owner
+    gc.collect()
+    assert not list(place.iterdir())
+
+
+def test_what_a_killed_process_left_is_taken_away(place: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left, used = (place / f"{scratch.PREFIX}-{number}-x" for number in (gone.pid, os.getppid()))
+    left.mkdir()
+    used.mkdir()
+    owner = Owner()
+    Scratch.beside(owner, 1)
+    assert not left.exists()
+    assert used.exists()
+
+
+def test_without_room_or_folder_nothing_is_kept(place: Path) -> None:
+    assert Scratch.beside(Owner(), 1 << 60) is None
+    kept = Scratch(place / "of another machine")
+    for value in (1.0, 2.0):
+        assert kept.get("doubt", "", 0, lambda value=value: np.full(2, value)).tolist() == [value, value]
