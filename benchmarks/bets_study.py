@@ -24,12 +24,13 @@ import journal
 import right_numbers
 from fieldcheck.accuracy.assessment.certify import CertifyingBets
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.numerics import betting
-from fieldcheck.numerics.betting import Claim, Kinds, Wealth, kinds, most_failures
+from fieldcheck.numerics import wealth as betting
+from fieldcheck.numerics.betting import most_failures
 from fieldcheck.numerics.intervals.sequence import log_evidence
 from fieldcheck.numerics.regression.priors import model_of
 from fieldcheck.numerics.regression.risk import RiskModel
 from fieldcheck.numerics.sampling.schedule import open_schedule
+from fieldcheck.numerics.wealth import Claim, Kinds, Wealth, kinds
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 import right_numbers
 from accurate_pools import POOLS, TESTED
-from fieldcheck.accuracy.assessment.planning import EVERYTHING, RANDOM, Outlook
+from fieldcheck.accuracy.assessment.planning.outlook import EVERYTHING, RANDOM, Outlook
 from fieldcheck.accuracy.assessment.stopping import first_look
 from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.draws import WaveDraws

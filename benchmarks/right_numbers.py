@@ -223,7 +223,7 @@ def best_published(name: str, condition: str, budget: int) -> float:
 
 
 def ssrs_error(frame: Frame, losses: FloatArray, auxiliary: str, budget: int) -> float:
-    values = frame.chi(auxiliary)
+    values = frame.values(auxiliary)
     strata = kmeans(values, min(10, budget))
     spread = np.array([len(group) * float(np.std(values[group])) for group in strata.members])
     counts = allocate(budget, strata.sizes, np.round(spread / max(float(spread.max()), 1e-300), 12))

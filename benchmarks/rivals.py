@@ -146,7 +146,7 @@ def installed() -> dict[str, Rival]:
 def field_of(path: Path) -> Field:
     pool = load(path)
     assert pool.failed is not None
-    return Field(path.stem, pool.failed.astype(np.float64), derived.frame(pool, ["confidence"]).chi("confidence"))
+    return Field(path.stem, pool.failed.astype(np.float64), derived.frame(pool, ["confidence"]).values("confidence"))
 
 
 def row(field: Field, name: str, rival: Rival, budget: int, repetitions: int) -> list[str]:

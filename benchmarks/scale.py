@@ -122,7 +122,7 @@ def nothing(folder: Path) -> None:
     from pyarrow import csv, parquet  # noqa: F401
 
     from fieldcheck.accuracy import designs, estimators, predict  # noqa: F401
-    from fieldcheck.accuracy.assessment import planning  # noqa: F401
+    from fieldcheck.accuracy.assessment.planning import plan  # noqa: F401
     from fieldcheck.campaign import Campaign  # noqa: F401
 
 
@@ -206,7 +206,7 @@ for _pool, _words in (("pool.parquet", ""), ("cut", " in shards")):
 @step
 def plan(folder: Path) -> None:
     from fieldcheck import sources
-    from fieldcheck.accuracy.assessment.planning import plan as planned
+    from fieldcheck.accuracy.assessment.planning.plan import plan as planned
 
     planned(sources.load(folder / "pool.parquet"), half_width=0.02)
 

@@ -127,6 +127,13 @@ def test_no_public_class_is_defined_twice() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
+def test_items_of_a_wave_are_picked_in_one_place() -> None:
+    """A design, a comparison and a top-up draw the same wave: none of them has a copy of how its items are picked."""
+    picking = {("fieldcheck.numerics.sampling.pivotal", "pick"), ("fieldcheck.numerics.sampling", "pivotal")}
+    found = [path.relative_to(ROOT).as_posix() for path in MODULES if picking & set(imports(path))]
+    assert found == ["numerics/sampling/wave.py"]
+
+
 def test_a_campaign_has_its_log_and_its_view_and_is_neither() -> None:
     assert Campaign.__bases__ == (object,)
     assert CampaignView.__bases__ == EventLog.__bases__ == (object,)
@@ -183,6 +190,9 @@ RETIRED = re.compile(
 )
 """Words that say too little to people, or that another word has taken the place of."""
 
+UNNAMED = re.compile(r"\b(somebody|whoever|nobody)\b", re.I)
+"""Of these, those that no page needs; decisions and papers may name a journal."""
+
 
 def texts(path: Path) -> Iterator[str]:
     """What people may read of a file: of a module, its texts without the docstrings."""
@@ -197,8 +207,11 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def test_no_retired_word_is_said() -> None:
-    pages = [CONTRACTS.parent / "README.md", *(CONTRACTS.parent / "docs").glob("*.md"), *ROOT.rglob("*.html"), *MODULES]
+    root = CONTRACTS.parent
+    pages = [root / "README.md", *(root / "docs").glob("*.md"), *ROOT.rglob("*.html"), *MODULES]
     found = [f"{path.name}: {word[0]}" for path in pages for text in texts(path) for word in RETIRED.finditer(text)]
+    for path in (root / "CHANGELOG.md", root / "SECURITY.md", *(root / "docs").rglob("*.md")):
+        found += [f"{path.name}: {word[0]}" for text in texts(path) for word in UNNAMED.finditer(text)]
     assert found == []
 
 

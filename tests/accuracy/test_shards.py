@@ -14,7 +14,8 @@ from pyarrow import parquet
 
 from fieldcheck import sources
 from fieldcheck.accuracy import estimators
-from fieldcheck.accuracy.assessment import planning, sampling
+from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment.planning import plan as planning
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.campaign import Annotation, Campaign
 from fieldcheck.core.draws import WaveDraws

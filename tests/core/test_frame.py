@@ -20,7 +20,7 @@ def frame(name: str, task="classification", values=VALUES) -> Frame:
 def test_surprise_has_no_zero_of_its_own_in_classification(name: str) -> None:
     assert frame(name).size_measure(name).tolist() == [0.0, 1.0, 0.5]
     assert frame(name, "regression").size_measure(name).tolist() == [2, 4, 3]
-    assert frame(name).chi(name).tolist() == [2, 4, 3]
+    assert frame(name).values(name).tolist() == [2, 4, 3]
 
 
 def test_other_variables_are_sizes_as_they_are() -> None:
@@ -34,7 +34,7 @@ def test_constant_surprise_is_an_equal_size() -> None:
 @pytest.mark.parametrize("name", ["lsa", "confidence+lsa"])
 def test_what_is_missing_is_named(name: str) -> None:
     with pytest.raises(DesignError) as caught:
-        frame("confidence").chi(name)
+        frame("confidence").values(name)
     assert name in caught.value.problem
 
 

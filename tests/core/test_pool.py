@@ -291,7 +291,7 @@ class TestFrame:
         frame = derived.frame(pool, ["LSA"])
         assert set(frame.auxiliary) == {"lsa"}
         assert frame.size == 4
-        assert frame.chi("lsa").dtype == np.float64
+        assert frame.values("lsa").dtype == np.float64
 
     @pytest.mark.parametrize("shape", [(3, 2), (4,), (4, 2, 1)])
     def test_activations_have_one_row_per_item(self, shape: tuple[int, ...]) -> None:

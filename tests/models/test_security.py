@@ -23,7 +23,7 @@ from onnx import AttributeProto, TensorProto, helper
 from sklearn.linear_model import LinearRegression
 
 from fieldcheck.core.errors import ModelError
-from fieldcheck.models import detector, open_model, registry
+from fieldcheck.models import detector, is_model_file, open_model, registry
 from fieldcheck.models import keras as keras_adapter
 from fieldcheck.models.shared.loading import PICKLES
 from fieldcheck.models.torch import modules
@@ -555,6 +555,16 @@ def test_every_format_is_in_the_table() -> None:
     declared = {word for _, one in registry.items() for word in (*one.opens, *one.trusted)}
     endings = {word.split()[0] for word in declared if word.startswith(".")}
     assert endings | {*modules.SUFFIXES, *keras_adapter.SUFFIXES, *PICKLES} == told
+
+
+def test_files_that_are_said_to_be_opened_are_known_as_models(tmp_path: Path) -> None:
+    """Endings are said to people, and looked at where a model is opened: none in one of the two only."""
+    said = {word.split()[0] for _, one in registry.items() for word in (*one.opens, *one.trusted) if word[0] == "."}
+    for ending in said:
+        (tmp_path / f"model{ending}").touch()
+    assert [ending for ending in sorted(said) if not is_model_file(tmp_path / f"model{ending}")] == []
+    assert said >= {*keras_adapter.SUFFIXES, ".onnx", ".skops", ".pkl"}
+    assert not is_model_file(tmp_path / "model.csv")
 
 
 CODE = sorted({*modules.SUFFIXES, *keras_adapter.SUFFIXES, *PICKLES} - {".safetensors", ".keras"})

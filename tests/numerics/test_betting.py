@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldcheck.core.rng import stream
-from fieldcheck.numerics.betting import SHARES, Bets, Kinds, Wealth, kinds, most_failures, stakes
+from fieldcheck.numerics.betting import Bets, most_failures
 from fieldcheck.numerics.sampling.draws import uniforms
+from fieldcheck.numerics.wealth import SHARES, Kinds, Wealth, kinds, stakes
 from fieldcheck.testing import assert_covers
 
 

@@ -76,12 +76,16 @@ def test_the_largest_uniform_is_below_one() -> None:
 CHI = st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=1, max_size=40).map(np.array)
 
 
-@given(chi=CHI, floor=st.floats(0, 1))
-def test_sizes_follow_the_formula(chi, floor: float) -> None:
+@given(values=CHI, floor=st.floats(0, 1))
+def test_sizes_follow_the_formula(values, floor: float) -> None:
     """``(1-ε) χ/Σχ + ε/N``: sizes are rounded to 2**-43 of the largest or finer, and χ to as much of the largest χ."""
-    sizes = pps_sizes(chi, floor)
+    sizes = pps_sizes(values, floor)
     assert sizes.total == sizes.whole.sum() <= 2**53
-    expected = (1 - floor) * chi / chi.sum() + floor / len(chi) if chi.max() > 0 else np.full(len(chi), 1 / len(chi))
+    expected = (
+        (1 - floor) * values / values.sum() + floor / len(values)
+        if values.max() > 0
+        else np.full(len(values), 1 / len(values))
+    )
     np.testing.assert_allclose(sizes.probability, expected, rtol=1e-9, atol=1e-12)
     assert sizes.least_probability == sizes.probability.min()
     assert sizes.unreachable == np.sum(sizes.whole == 0)

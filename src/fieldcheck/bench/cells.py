@@ -118,7 +118,7 @@ class Bench:
     def failure_curve(self, subject: str, name: str) -> FailureCurve:
         """How failing goes with one auxiliary variable of a subject."""
         field = self.field(subject)
-        return FailureCurve.of(subject, name, field.frame.chi(name), field.failed)
+        return FailureCurve.of(subject, name, field.frame.values(name), field.failed)
 
     def _design(self, cell: Cell) -> designs.Design:
         return next(one.design for one in self.lineup if (one.spec, one.auxiliary) == (cell.design, cell.auxiliary))
@@ -173,7 +173,7 @@ class Bench:
 
 
 def _hash(field: Field, names: Sequence[str], activations: npt.NDArray[Any] | None) -> str:
-    columns = [field.frame.predictions, *(field.frame.chi(name) for name in names)]
+    columns = [field.frame.predictions, *(field.frame.values(name) for name in names)]
     whole = hashlib.sha256(field.frame.task.encode())
     for values in (field.losses, field.failed, field.offsets, *columns, activations):
         whole.update(b"-" if values is None else np.ascontiguousarray(values).tobytes())

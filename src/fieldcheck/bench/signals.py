@@ -37,24 +37,24 @@ class FailureCurve:
     chance: tuple[float, ...]
 
     @classmethod
-    def of(cls, subject: str, auxiliary: str, chi: FloatArray, failed: BoolArray) -> FailureCurve:
-        parts = [part for part in np.array_split(np.argsort(chi, kind="stable"), PARTS) if len(part)]
-        at = np.linspace(chi.min(), chi.max(), POINTS)
+    def of(cls, subject: str, auxiliary: str, values: FloatArray, failed: BoolArray) -> FailureCurve:
+        parts = [part for part in np.array_split(np.argsort(values, kind="stable"), PARTS) if len(part)]
+        at = np.linspace(values.min(), values.max(), POINTS)
         return cls(
             subject,
             auxiliary,
-            value=tuple(float(chi[part].mean()) for part in parts),
+            value=tuple(float(values[part].mean()) for part in parts),
             share=tuple(float(failed[part].mean()) for part in parts),
             at=tuple(at.tolist()),
-            chance=tuple(logistic(chi, failed, at).tolist()),
+            chance=tuple(logistic(values, failed, at).tolist()),
         )
 
 
-def logistic(chi: FloatArray, failed: BoolArray, at: FloatArray) -> FloatArray:
+def logistic(values: FloatArray, failed: BoolArray, at: FloatArray) -> FloatArray:
     """Chance of failing at these values, by maximum likelihood in one variable (Newton's steps)."""
-    spread = float(chi.std()) or 1.0
-    x = np.column_stack([np.ones(len(chi)), (chi - chi.mean()) / spread])
-    beta, pull = np.zeros(2), np.array([0.0, RIDGE * len(chi)])
+    spread = float(values.std()) or 1.0
+    x = np.column_stack([np.ones(len(values)), (values - values.mean()) / spread])
+    beta, pull = np.zeros(2), np.array([0.0, RIDGE * len(values)])
     rate = np.clip(failed.mean(), 1e-6, 1 - 1e-6)
     beta[0] = np.log(rate / (1 - rate))
     for _ in range(50):
@@ -65,4 +65,4 @@ def logistic(chi: FloatArray, failed: BoolArray, at: FloatArray) -> FloatArray:
         beta += step * min(1.0, 2.0 / float(np.abs(step).max() or 1.0))
         if np.abs(step).max() < 1e-9:
             break
-    return np.asarray(expit(beta[0] + beta[1] * (at - chi.mean()) / spread))
+    return np.asarray(expit(beta[0] + beta[1] * (at - values.mean()) / spread))

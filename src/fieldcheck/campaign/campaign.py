@@ -19,29 +19,25 @@ from fieldcheck.accuracy.designs.base import Design
 from fieldcheck.campaign.assignment import choice, is_theirs, larger, may_draw
 from fieldcheck.campaign.creation import Asked, asked_first, begin, kept, margin
 from fieldcheck.campaign.item_state import Annotation, ItemState
-from fieldcheck.campaign.labels import checked_key, person_name, read, unknown_item
-from fieldcheck.campaign.log import ABOUT_ITEMS, EventLog, new_key, said, same
-from fieldcheck.campaign.people import digest_of, new_token, spelt
+from fieldcheck.campaign.labels import checked_key, person_name
+from fieldcheck.campaign.log import EventLog, new_key, same
+from fieldcheck.campaign.people import digest_of, new_token
 from fieldcheck.campaign.places import file_to_be, place_of, pool_file
 from fieldcheck.campaign.progress import Failure, Progress
 from fieldcheck.campaign.questions import Question
+from fieldcheck.campaign.recording import Recorder, check_open
 from fieldcheck.campaign.settings import INTERNAL, Settings
 from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores import open_store
-from fieldcheck.campaign.stores.base import Event, EventKind, Store
+from fieldcheck.campaign.stores.base import Event, Store
 from fieldcheck.campaign.view import CampaignView
-from fieldcheck.core import measures
-from fieldcheck.core.errors import CampaignError, LabelError, PoolError, StoreError
+from fieldcheck.core.errors import CampaignError, LabelError, StoreError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing, as_record, checked_name, checked_words
 from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Loss
 from fieldcheck.core.versions import versions
-
-SEARCHED = 5_000
-"""Ids of the pool that are searched for a similar one."""
-
 
 SET_APART = ("--train-share", "0.5", "--campaign", "next.db")
 """How a campaign is started whose labels train the next version, too."""
@@ -70,6 +66,7 @@ class Campaign:
         self._clock = clock
         self.log = EventLog(store)
         self.view = CampaignView(self.log, asked, clock=clock, engine=engine)
+        self._recorder = Recorder(self.log, self.view, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -183,7 +180,7 @@ class Campaign:
             Go on until the protected interval reaches no farther than this from its middle (0.02 is two points); the
             last waves are as small as the forecast allows. ``budget`` is then where to give up.
         budget
-            Labels at most; left out (waves only), it goes on until somebody stops, or until all items are labelled.
+            Labels at most; left out (waves only), it goes on until it is stopped, or until all items are labelled.
         items
             Folder of the items' files.
         pool_options
@@ -191,7 +188,7 @@ class Campaign:
         labels_per_item
             From so many different people, before an item is done; as many may have it at once.
         lease_seconds
-            For so long an item that was asked for is kept for whoever asked.
+            For so long an item that was asked for is kept for the person who asked.
         new_classes
             That a label may name beside those of the pool.
         instructions, descriptions
@@ -262,7 +259,7 @@ class Campaign:
             return campaign
 
     def _remember(self, pool: Path) -> None:
-        """Where the pool is now, for whoever opens the campaign next; where nothing can be written, they are told."""
+        """Where the pool is now, for the next opening; where nothing can be written, it has to be said again."""
         file = self.log.file
         place = place_of(pool, file)
 
@@ -276,7 +273,7 @@ class Campaign:
             self.log.decide(step)
 
     def ask(self, by: str = "", *, n: int = 1) -> list[str]:
-        """Items for somebody to label, at most ``n``; they are theirs for as long as the lease lasts.
+        """Items for a person to label, at most ``n``; they are theirs for as long as the lease lasts.
 
         First those that are theirs already, then those that want more people, in the order of the design. The next
         wave is drawn when the last one is done. None are left when the campaign is done or closed, or when others
@@ -296,7 +293,7 @@ class Campaign:
         return [item.id for item in chosen]
 
     def _lease(self, items: Sequence[ItemState], by: str, *, now: float) -> None:
-        """Make items somebody's, or theirs for longer; a lease that has more than half to go is left alone."""
+        """Make items a person's, or theirs for longer; a lease that has more than half to go is left alone."""
         lasting = self.settings.lease_seconds
         ending = [item for item in items if not is_theirs(item, by, now + lasting / 2)]
         if ending:
@@ -327,37 +324,26 @@ class Campaign:
         self.log.decide(step)
 
     def tell(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
-        """Record somebody's label; telling again corrects one's own.
+        """Record a person's label; telling again corrects one's own.
 
-        It is accepted from whoever gives it, whoever has the item: work is not thrown away. A word that says that
-        there is no label (``?``, ``unclear``, ...) skips the item.
+        It is accepted from any person, also where another one has the item: work is not thrown away. A word that says
+        that there is no label (``?``, ``unclear``, ...) skips the item.
 
         key
-            Whoever may have to send it twice uses the same key; it is then recorded once.
+            What may have to be sent twice has the same key both times; it is then recorded once.
         """
         typed = checked_words(str(label), "the label")
         if not typed:
             raise LabelError(f"no label for item '{item}'", rule="a label says something", hint="skip the item")
-        known = self.state if item in self.state.items else self.refresh()
-        label_read = self.read(self._entry(known, str(item)), typed)
+        label_read = self._recorder.read_known(str(item), typed)
         if isinstance(label_read, Missing):
             return self.skip(item, label_read.reason, by=by, key=key)
         words = {"label": as_record(label_read), "typed": typed}
-        return self._record("labelled", item, by, key, lambda entry, by: words)
+        return self._recorder.record("labelled", item, by, key, lambda entry, by: words)
 
     def read(self, item: ItemState, text: str) -> Label:
         """What a text says about an item of this campaign; what it cannot mean is refused."""
-        several, known = len(self.view.question.pools) > 1, self.pool.predictions is not None
-        label = read(
-            text,
-            task=self.settings.task,
-            classes=self.state.classes if known else (),
-            prediction=None if several else self.pool.prediction_at(item.position),
-            item=item.id,
-        )
-        if several:
-            measures.refuse_outcomes({item.id: label})
-        return label
+        return self._recorder.read(item, text)
 
     def tell_all(self, annotations: Sequence[Annotation], *, settle: bool = False) -> list[Event]:
         """Record many labels and skips at once: all of them, or none where one cannot be taken.
@@ -368,56 +354,27 @@ class Campaign:
             They are the lead's word, and count whatever others say.
         """
         checked = [replace(one, by=checked_name(one.by, "the name")) for one in annotations]
-        return self.log.decide(lambda state: self._tell_all(state, checked, settle=settle))
-
-    def _tell_all(self, state: State, annotations: Sequence[Annotation], *, settle: bool) -> list[Event]:
-        self._check_open(state)
-        names = dict.fromkeys(state.names)
-        events = list[Event]()
-        for one in annotations:
-            by = spelt(one.by, names)
-            names.setdefault(by)
-            events.append(self._event(self._entry(state, one.item), replace(one, by=by), settle=settle))
-        new = [event for event in events if self._repeated(state.items[event.item], event) is None]
-        return self.log.append(new) if new else []
-
-    def _event(self, entry: ItemState, said: Annotation, *, settle: bool) -> Event:
-        kind: EventKind = "settled" if settle else "skipped" if said.skipped else "labelled"
-        words = self._words(entry, said, settle=settle)
-        return Event(kind, key=new_key(), item=entry.id, by=said.by, at=self._clock(), data=words)
-
-    def _words(self, entry: ItemState, said: Annotation, *, settle: bool) -> dict[str, Any]:
-        if isinstance(said.label, Missing) and settle:
-            return {"label": as_record(said.label), "typed": said.typed}
-        if isinstance(said.label, Missing):
-            return {"reason": checked_words(said.label.reason, "the reason")}
-        typed = said.typed or str(said.label)
-        return {"label": as_record(self.read(entry, typed)), "typed": typed}
-
-    def _check_open(self, state: State) -> None:
-        if state.closed:
-            raise CampaignError("this campaign is closed", rule="nothing is taken any more", hint="start another")
+        return self.log.decide(lambda state: self._recorder.record_all(state, checked, settle=settle))
 
     def skip(self, item: str, reason: str = "", *, by: str = "", key: str | None = None) -> Event:
         """Record that an item cannot be labelled: it is kept, with the reason, and reported as non-response."""
         words = {"reason": checked_words(reason, "the reason")}
-        return self._record("skipped", item, by, key, lambda entry, by: words)
+        return self._recorder.record("skipped", item, by, key, lambda entry, by: words)
 
     def flag(self, item: str, note: str = "", *, by: str = "", key: str | None = None) -> Event:
-        """Record that somebody should look at this item again; it changes nothing else."""
+        """Record that this item should be looked at again; it changes nothing else."""
         words = {"note": checked_words(note, "the note")}
-        return self._record("flagged", item, by, key, lambda entry, by: words)
+        return self._recorder.record("flagged", item, by, key, lambda entry, by: words)
 
     def settle(self, item: str, label: str | float, *, by: str = "", key: str | None = None) -> Event:
         """Record the lead's word about an item on which people disagree, or which was flagged: it counts from now on.
 
-        A word that says that there is no label (``?``, ``unclear``, ...) settles it as one that nobody can label.
+        A word that says that there is no label (``?``, ``unclear``, ...) settles it as one that cannot be labelled.
         """
         typed = checked_words(str(label), "the label")
-        known = self.state if item in self.state.items else self.refresh()
-        label_read = self.read(self._entry(known, str(item)), typed)
+        label_read = self._recorder.read_known(str(item), typed)
         words = {"label": as_record(label_read), "typed": typed}
-        return self._record("settled", item, by, key, lambda entry, by: words)
+        return self._recorder.record("settled", item, by, key, lambda entry, by: words)
 
     def retract(self, item: str, *, by: str = "", key: str | None = None) -> Event:
         """Undo one's own label or skip; the item is theirs again, to be labelled anew."""
@@ -430,7 +387,7 @@ class Campaign:
                 )
             return {"of": annotation.number, "until": self._clock() + self.settings.lease_seconds}
 
-        return self._record("retracted", item, by, key, undone)
+        return self._recorder.record("retracted", item, by, key, undone)
 
     def release(self, item: str, *, by: str = "", key: str | None = None) -> Event:
         """Give an item back that was asked for; it is free for others."""
@@ -440,7 +397,7 @@ class Campaign:
                 raise CampaignError(f"item '{item}' is not in the hands of '{by}'", rule="one's own items are released")
             return {}
 
-        return self._record("released", item, by, key, given)
+        return self._recorder.record("released", item, by, key, given)
 
     def invite(self, names: Sequence[str]) -> dict[str, str]:
         """A token for each person, by name: what their link to the labelling page carries.
@@ -484,7 +441,7 @@ class Campaign:
     def extend(self, budget: int | str, *, by: str = "", key: str | None = None) -> Event:
         """Go on with a larger budget, ``125``, or with so many labels more, ``"+25"``; what was drawn stays.
 
-        Every extension is a further look at the labels, and whoever decides by them allows for it: see ``check``.
+        Every extension is a further look at the labels, and a decision by them allows for it: see ``check``.
         """
         sent = checked_key(key) if key else new_key()
         name = checked_name(by, "the name")
@@ -493,7 +450,7 @@ class Campaign:
             wish = Event("extended", key=sent, by=state.person(name))
             if (stored := self.log.keyed(sent)) is not None:
                 return same(stored, wish)
-            self._check_open(state)
+            check_open(state)
             settings = state.settings.extended(larger(state, budget))
             self.view.question_of(settings)  # refuses where it cannot go on
             event = replace(wish, at=self._clock(), data={"budget": settings.budget})
@@ -539,56 +496,6 @@ class Campaign:
             return self.log.append([Event("closed", key=sent, by=state.person(name), at=self._clock())])[0]
 
         return self.log.decide(step)
-
-    def _record(
-        self,
-        kind: EventKind,
-        item: str,
-        by: str,
-        key: str | None,
-        words: Callable[[ItemState, str], dict[str, Any]],
-    ) -> Event:
-        """Record something that somebody says about an item."""
-        sent = checked_key(key) if key else new_key()
-        name = checked_name(by, "the name")
-
-        def step(state: State) -> Event:
-            entry = self._entry(state, str(item))
-            wish = Event(kind, key=sent, item=entry.id, by=state.person(name))
-            # While it is open, the store looks for the key of what is said itself, and gives back what it has.
-            if key and (state.closed or kind not in ABOUT_ITEMS) and (stored := self.log.keyed(sent)) is not None:
-                return same(stored, replace(wish, data=words(entry, wish.by) if kind in ABOUT_ITEMS else {}))
-            self._check_open(state)
-            event = replace(wish, data=words(entry, wish.by), at=self._clock())
-            if not key and (repeated := self._repeated(entry, event)) is not None:
-                return repeated
-            return same(self.log.append([event])[0], event)
-
-        # Without a key a step may end without an append: what was said already is not said again.
-        return self.log.decide(step, known_first=bool(key))
-
-    def _repeated(self, entry: ItemState, event: Event) -> Event | None:
-        """The event that says the same already: what stands need not be said again."""
-        before = entry.final if event.kind == "settled" else entry.annotation_of(event.by)
-        if before is None or event.kind not in ("labelled", "skipped", "settled"):
-            return None
-        stored = self.log.numbered(before.number)
-        return stored if stored.kind == event.kind and said(stored) == said(event) else None
-
-    def _entry(self, state: State, item: str) -> ItemState:
-        """An item that was drawn; others are refused."""
-        if item in state.items:
-            return state.items[item]
-        try:
-            self.pool.position_of([item])
-        except PoolError:
-            ids = [*state.items, *(self.pool.id_of(at) for at in range(min(len(self.pool), SEARCHED)))]
-            raise unknown_item(item, ids) from None
-        raise LabelError(
-            f"item '{item}' was not asked for",
-            rule="labels belong to the items that were drawn: others have no known chance of being there",
-            hint="label what the campaign asks for",
-        )
 
 
 @contextlib.contextmanager

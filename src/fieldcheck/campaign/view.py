@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fieldcheck.accuracy.assessment.development import Development, Point
-from fieldcheck.accuracy.assessment.requirement import decide, too_early
 from fieldcheck.accuracy.comparison.changes import Change
 from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.accuracy.designs import base as designs
@@ -34,18 +31,17 @@ from fieldcheck.campaign.progress import (
     reasons_of,
 )
 from fieldcheck.campaign.questions import (
-    AccuracyQuestion,
-    ComparisonQuestion,
     LabelEvidence,
     Question,
     ReuseQuestion,
     question_of,
 )
-from fieldcheck.campaign.questions.evidence import as_it_was_seen, evidence_of
+from fieldcheck.campaign.questions.evidence import FIRST_NUMBER, as_it_was_seen, evidence_of, shown
+from fieldcheck.campaign.questions.looks import Looks
 from fieldcheck.campaign.settings import Place, Settings
 from fieldcheck.campaign.state import State
 from fieldcheck.campaign.stores.base import Event
-from fieldcheck.core import measures, requirement, words
+from fieldcheck.core import measures, requirement
 from fieldcheck.core.errors import CampaignError, LabelError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label
@@ -176,42 +172,8 @@ class CampaignView:
         return shown(found, self._log.place)
 
     def check(self, wanted: Requirement, *, level: float = 0.95) -> Decision:
-        """What is decided about a requirement: by the first budget that was spent and decides it.
-
-        Each budget is looked at once, at an error of its own, so that all claims that a campaign ever makes are wrong
-        in at most ``1 - level`` of campaigns; before a budget is spent its look is preliminary.
-        """
-        if self.settings.certify is not None:
-            return self._certified(wanted, level=level)
-        decisions = (self._decided_at(wanted, look, statement) for look, statement in self._looks(level))
-        *_, last = until(decisions, lambda found: found.word != "undecided")
-        return last
-
-    def _certified(self, wanted: Requirement, *, level: float) -> Decision:
-        """By the wealth, at any label; another threshold than that of the campaign by the bets' interval."""
-        state = self._log.refresh()
-        question, evidence = self.question_of(state.settings), self._evidence(state)
-        try:
-            found = only_estimate(self.estimate(level=level))
-        except LabelError as error:
-            return too_early(wanted, error.problem)
-        if not isinstance(question, AccuracyQuestion) or (wanted.metric, wanted.bound) != (
-            "accuracy",
-            self.settings.certify,
-        ):
-            return decide(found, wanted)
-        word, bets = question.proven(evidence, level=level), question.bets(evidence)
-        more = None if bets is None or word != "undecided" else bets.to_go(error=1 - level)
-        why = "no end in sight, if items fail as often as they seem to" if more is None and word == "undecided" else ""
-        return Decision(wanted, word, found, found.interval, more=more or 0, why=why)
-
-    def _decided_at(
-        self, wanted: Requirement, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
-    ) -> Decision:
-        try:
-            return decide(only_estimate(shown(statement(), self._log.place)), wanted).at(look)
-        except LabelError as error:
-            return too_early(wanted, error.problem).at(look)
+        """What is decided about a requirement: by the first budget that was spent and decides it."""
+        return self._looks().check(wanted, level=level)
 
     def check_best(self, name: str | None, *, level: float = 0.95) -> tuple[Decided, str, requirement.BudgetLook]:
         """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does.
@@ -219,41 +181,18 @@ class CampaignView:
         name
             None: whether the first one is worse than no other by more than the margin of the campaign.
         """
-        decisions = (self._best_at(name, look, statement) for look, statement in self._looks(level))
-        *_, last = until(decisions, lambda found: found[0] != "undecided")
-        return last
+        return self._looks().check_best(name, level=level)
 
-    def _best_at(
-        self, name: str | None, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
-    ) -> tuple[Decided, str, requirement.BudgetLook]:
-        try:
-            found = only_comparison(shown(statement(), self._log.place), name)
-        except LabelError as error:
-            return "undecided", error.problem, look
-        word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name or "") else "undecided"
-        if name is None:
-            word = found.not_worse()
-        return word if look.spent else "undecided", found.sentence(), look
-
-    def _looks(self, level: float) -> Iterator[tuple[requirement.BudgetLook, Callable[[], Estimate | Comparison]]]:
-        """For each budget that it had: the look that belongs to it, and what its labels say at that look's level."""
+    def _looks(self) -> Looks:
         state = self._log.refresh()
-        evidence, settings = self._evidence(state), state.settings
-        if settings.question == ComparisonQuestion.name and settings.budget is None:
-            there = len(evidence.labels)  # every wave is looked at, and the rule allows for that
-            yield requirement.BudgetLook(0, there, there, 1 - level), partial(self.estimate_of, state, level=level)
-            return
-        for number, budget in enumerate(settings.budgets):
-            at = replace(settings, budget=budget, earlier=settings.earlier[:number])
-            last = number == len(settings.earlier)
-            first = evidence if last else evidence.first(budget)
-            done = len(first.sample) >= budget or (last and (state.complete or self.enough(state)))
-            labels = len(first.ids) if done else budget
-            look = requirement.BudgetLook(
-                *(number, labels, len(first.labels), requirement.look_error(number, level=level)),
-                when=_when(settings) if (*settings.earlier, settings.budget)[number] is None else "",
-            )
-            yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
+        return Looks(
+            state,
+            self._evidence(state),
+            self.question_of,
+            partial(self.estimate, state=state),
+            lambda: self.enough(state),
+            self._log.place,
+        )
 
     def change(self, *, level: float = 0.95, by: Sequence[str] = ()) -> Change | None:
         """What the new version does better and worse than the one before; None where there is no one before.
@@ -356,69 +295,8 @@ class CampaignView:
         return value  # type: ignore[no-any-return]
 
 
-def _when(settings: Settings) -> str:
-    """What decides a campaign that has no budget."""
-    if settings.half_width is not None:
-        return "when the interval is as narrow as was asked for"
-    return "with a budget, which `fieldcheck extend` sets"
-
-
 def _point(found: Estimate | Comparison) -> Point | None:
     """An estimate as a point."""
     if isinstance(found, Comparison):
         return None
     return Point(found.labels, found.value, found.interval.low, found.interval.high, found.failures)
-
-
-FIRST_NUMBER = 10
-"""Labels under which no number is shown: it would be believed, and it would be wrong."""
-
-
-def shown(found: Estimate | Comparison, place: str) -> Estimate | Comparison:
-    """What may be shown: with fewer than ten labels, only how many are to come; unless they are all that there are.
-
-    place
-        Where the campaign is kept.
-    """
-    everything = found.contested if isinstance(found, Comparison) else found.population
-    if found.labels >= min(FIRST_NUMBER, everything):
-        return found
-    short = isinstance(found, Estimate) and found.budget < FIRST_NUMBER
-    raise LabelError(
-        f"{words.counted(found.labels, 'label')} so far, {FIRST_NUMBER - found.labels} more for a first number",
-        rule=f"a number is shown from {FIRST_NUMBER} labels on",
-        hint=shlex.join(["fieldcheck", "extend", place, "--budget", str(FIRST_NUMBER)])
-        if short
-        else "label the items in the order of the list",
-    )
-
-
-def until(found: Iterable[T], enough: Callable[[T], bool]) -> Iterator[T]:
-    """All up to the first that is enough, which is the last."""
-    for one in found:
-        yield one
-        if enough(one):
-            return
-
-
-def only_estimate(found: Estimate | Comparison) -> Estimate:
-    """Of one model; a comparison is refused."""
-    if isinstance(found, Estimate):
-        return found
-    raise CampaignError(
-        "a requirement of one model, for a comparison of several",
-        rule="a comparison says which one is better",
-        hint=f"--best {shlex.quote(found.differences[0].first)}",
-    )
-
-
-def only_comparison(found: Estimate | Comparison, name: str | None) -> Comparison:
-    """Of several models, this one among them."""
-    names = found.names() if isinstance(found, Comparison) else ()
-    if isinstance(found, Comparison) and (name is None or name in names):
-        return found
-    raise CampaignError(
-        f"--best {name}",
-        rule=f"the models of this comparison: {', '.join(names) or 'there is only one'}",
-        hint=f"--best {shlex.quote(names[0])}" if names else "a campaign that compares, started with --against",
-    )

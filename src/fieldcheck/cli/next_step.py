@@ -7,7 +7,7 @@ import shlex
 from fieldcheck.accuracy.assessment import stopping
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.exchange import sheet
-from fieldcheck.campaign.view import FIRST_NUMBER
+from fieldcheck.campaign.questions.evidence import FIRST_NUMBER
 from fieldcheck.core import requirement, words
 from fieldcheck.core.estimate import Estimate
 

@@ -8,16 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fieldcheck import sources
+from fieldcheck import models, sources
 from fieldcheck.campaign.exchange import sheet
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.sources.inputs import images as encoded
 
 RUN = "run.json"
 """What the folder of a tomography holds."""
-
-
-MODELS = (".onnx", ".keras", ".h5", ".pt", ".pth", ".pt2", ".skops", ".pkl", ".joblib", ".safetensors")
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ def recognised(place: str | Path) -> Recognised | None:
         return None
     if not sheet.is_sheet(str(path)):
         return Recognised("a campaign", ("fieldcheck", "status", str(path)))
-    if path.suffix.lower() in MODELS:
+    if models.is_model_file(path):
         run = ("fieldcheck", "predict", str(path), "INPUTS", "--out", f"{path.stem}.parquet")
         return Recognised("a model", run)
     return _table(path) if path.name.lower().endswith(sources.suffixes()) else None

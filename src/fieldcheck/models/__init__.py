@@ -7,7 +7,7 @@ from fieldcheck.models.decoders import registry as known_decoders
 from fieldcheck.models.detector import ClassGroups, Detector
 from fieldcheck.models.keras import KerasModel
 from fieldcheck.models.onnx import OnnxModel, onnx_session
-from fieldcheck.models.open import open_model, registry
+from fieldcheck.models.open import is_model_file, open_model, registry
 from fieldcheck.models.opened import Opened, Opening, opened
 from fieldcheck.models.predictions import Predictions
 from fieldcheck.models.prepare import Preparation, Steps, steps_without_layout
@@ -35,6 +35,7 @@ __all__ = [
     "Steps",
     "TorchModel",
     "TransformersModel",
+    "is_model_file",
     "known_decoders",
     "named_object",
     "onnx_session",

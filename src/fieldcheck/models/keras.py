@@ -33,7 +33,7 @@ class KerasModel(Adapter):
 
     name: ClassVar[str] = "keras"
     opens: ClassVar[tuple[str, ...]] = (".keras",)
-    trusted: ClassVar[tuple[str, ...]] = (".h5",)
+    trusted: ClassVar[tuple[str, ...]] = (".h5", ".hdf5")
     layouts: ClassVar[tuple[Layout, ...]] = ("last", "plain", "flat", "first")
     model: Any
     dtype: str

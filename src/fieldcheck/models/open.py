@@ -45,6 +45,11 @@ def possible() -> str:
     return f"a model is: {'; '.join(plain)}; and, trusted only: {', '.join(trusted)}"
 
 
+def is_model_file(path: Path) -> bool:
+    """Whether a file is named as a model is, by its ending."""
+    return path.suffix.lower() in PICKLES or any(adapter.accepts(path) for _, adapter in registry.items())
+
+
 def open_model(
     model: object,
     *,

@@ -15,11 +15,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray
 
 BLOCK = 1 << 15
 """Items looked at in one go: what is worked out about them stays in the cache of a processor."""

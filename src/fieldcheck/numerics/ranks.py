@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.sampling.partition import kmeans
-
-FloatArray = npt.NDArray[np.float64]
-
-
-BoolArray = npt.NDArray[np.bool_]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
 
 _FEW_VALUES = 100
 

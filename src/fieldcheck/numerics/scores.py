@@ -7,16 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.exact import GatheredRows, Mapped, scan
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 Column = Callable[[Any], FloatArray]
 """From some items to their values. It is sent to other processes: a function of a module, or an object."""

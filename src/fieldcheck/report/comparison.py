@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from fieldcheck.accuracy.comparison.difference import POINTS, Comparison, Difference
+from fieldcheck.accuracy.comparison import difference
+from fieldcheck.accuracy.comparison.difference import Comparison
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core import words
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
@@ -37,7 +38,7 @@ def differences_chart(found: Comparison) -> IntervalChart:
     )
 
 
-def _bounds(one: Difference) -> str:
+def _bounds(one: difference.Difference) -> str:
     low, high = (one.shown(bound) for bound in (one.interval.low, one.interval.high))
     return f"between {low} and {high}, with {100 * one.interval.level:g} % confidence"
 
@@ -48,7 +49,7 @@ def pairs(found: Comparison) -> Section:
         (
             f"{one.first} − {one.second}",
             *(
-                one.shown(number).removesuffix(POINTS)
+                one.shown(number).removesuffix(difference.POINTS)
                 for number in (one.value, one.interval.low, one.interval.high, one.future.low, one.future.high)
             ),
             "equal" if one.decided and one.winner is None else one.winner or "undecided",

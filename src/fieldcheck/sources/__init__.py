@@ -11,6 +11,7 @@ from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.files.places import place_of
+from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.inputs import open_inputs
 from fieldcheck.sources.pools import registry
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
@@ -18,7 +19,7 @@ from fieldcheck.sources.pools.cutting import check_free, cut_pool
 from fieldcheck.sources.pools.manifest import Manifest, read_manifest
 from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.pools.parquet import ParquetPools
-from fieldcheck.sources.reading import Reading, read_table
+from fieldcheck.sources.reading import Reading
 from fieldcheck.sources.roles import ColumnMap
 from fieldcheck.sources.sharded import open_shards
 from fieldcheck.sources.table import RawTable

@@ -20,10 +20,10 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray, Task
 from fieldcheck.files.scratch import Scratch
 from fieldcheck.numerics import exact
+from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.pools.arrow import from_arrow
 from fieldcheck.sources.pools.manifest import Manifest, ShardFile, read_manifest
 from fieldcheck.sources.pools.shards import shard_columns
-from fieldcheck.sources.reading import read_table
 from fieldcheck.sources.roles import NONE, ColumnMap
 
 C = TypeVar("C")

@@ -16,7 +16,7 @@ from fieldcheck.core.types import FloatArray, Task
 class Case:
     """A small pool whose labels are known.
 
-    chi
+    values
         The auxiliary variable, one per item.
     losses
         One per item; classification: 1.0 where the model fails.
@@ -25,7 +25,7 @@ class Case:
     """
 
     name: str
-    chi: FloatArray
+    values: FloatArray
     losses: FloatArray
     budgets: tuple[int, ...]
     task: Task = "classification"
@@ -36,12 +36,12 @@ class Case:
         strangers
             Further variables, which come before these and have other values.
         """
-        size = len(self.chi)
+        size = len(self.values)
         names = ["confidence"] if auxiliary == "auto" else auxiliary.split("+")
-        activations = np.column_stack([self.chi, np.sqrt(self.chi), np.arange(size) % 3, np.zeros(size)])
+        activations = np.column_stack([self.values, np.sqrt(self.values), np.arange(size) % 3, np.zeros(size)])
         predictions = np.arange(size) % 4 if self.task == "classification" else scattered(size, step=431)
         others = {name: scattered(size, step=271 + number) for number, name in enumerate(strangers)}
-        variables = others | dict.fromkeys(names, self.chi)
+        variables = others | dict.fromkeys(names, self.values)
         return Frame(size, self.task, variables, activations, predictions, derived.traits(), tuple(names))
 
 
@@ -53,27 +53,27 @@ def scattered(size: int, step: int = 7919) -> FloatArray:
 def cases() -> list[Case]:
     """Ordinary, constant, all-zero, tied auxiliary variables, one that dominates, 2 to 8 items, a perfect model."""
     size = 60
-    chi = scattered(size)
+    values = scattered(size)
     shapes = {
-        "ordinary": chi,
+        "ordinary": values,
         "constant": np.full(size, 0.4),
         "all zero": np.zeros(size),
-        "ties": np.floor(chi * 4) / 4,
-        "one dominates": np.where(np.arange(size) == 17, 1e9, chi),
+        "ties": np.floor(values * 4) / 4,
+        "one dominates": np.where(np.arange(size) == 17, 1e9, values),
     }
     large = [_case(name, values, task) for name, values in shapes.items() for task in _TASKS]
     tiny = [_case(f"{count} items", scattered(count), task) for count in range(2, 9) for task in _TASKS]
-    perfect = [Case(f"nothing fails, {task}", chi, np.zeros(size), (2, 10, size), task) for task in _TASKS]
+    perfect = [Case(f"nothing fails, {task}", values, np.zeros(size), (2, 10, size), task) for task in _TASKS]
     return [*large, *tiny, *perfect]
 
 
 _TASKS: tuple[Task, ...] = ("classification", "regression")
 
 
-def _case(name: str, chi: FloatArray, task: Task) -> Case:
+def _case(name: str, values: FloatArray, task: Task) -> Case:
     """Losses that fall anywhere, items without auxiliary variable among them."""
-    size = len(chi)
+    size = len(values)
     amount = scattered(size, step=613) ** 2 + 0.01
     losses = np.where(np.arange(size) % 3 == 0, 1.0 if task == "classification" else amount, 0.0)
     budgets = tuple(range(2, size + 1)) if size < 10 else (2, 3, 10, 31, size)
-    return Case(f"{name}, {task}", chi, losses, budgets, task)
+    return Case(f"{name}, {task}", values, losses, budgets, task)

@@ -46,7 +46,7 @@ def check_design(design: Design | type[Design]) -> None:
         for budget in case.budgets:
             where = f"{bases.spec(made)}, {case.name}, budget {budget}"
             sample = _check_repeats(made, case, budget=budget, where=where)
-            _check_form(sample, budget=budget, size=len(case.chi), where=where)
+            _check_form(sample, budget=budget, size=len(case.values), where=where)
             _check_labels(made, case, sample, where=where)
             _check_estimate(made, case, sample, where=where)
             _check_strangers(made, case, sample, where=where)
@@ -101,13 +101,13 @@ def _draw(design: Design, case: Case, losses: FloatArray | None, *, budget: int,
 def _check_repeats(design: Design, case: Case, *, budget: int, where: str) -> Sample:
     """Same seed, same sample: from a new frame, from a used one, and after another seed was asked for."""
     frame: Frame = case.frame(_auxiliary(design))
-    chi = case.chi.copy()
+    values = case.values.copy()
     first = design.draw(frame, case.losses, budget=budget, seed=1)
     design.draw(frame, case.losses, budget=budget, seed=2)
     again = design.draw(frame, case.losses, budget=budget, seed=1)
     fresh = _draw(design, case, case.losses, budget=budget)
     require(_same(first, again) and _same(first, fresh), f"{where}: the same seed gives another sample")
-    require(bool(np.array_equal(chi, case.chi)), f"{where}: the frame was changed")
+    require(bool(np.array_equal(values, case.values)), f"{where}: the frame was changed")
     return first
 
 
@@ -138,11 +138,11 @@ def _check_form(sample: Sample, *, budget: int, size: int, where: str) -> None:
 
 def _check_labels(design: Design, case: Case, sample: Sample, *, where: str) -> None:
     """Labels matter only for items that were drawn, and only when they are there."""
-    budget, missing = len(sample), np.full(len(case.chi), np.nan)
+    budget, missing = len(sample), np.full(len(case.values), np.nan)
     blind = _draw(design, case, None, budget=budget)
     require(_same(blind, _draw(design, case, missing, budget=budget)), f"{where}: reads a missing label")
     require(_begins(sample, blind), f"{where}: starts differently without labels")
-    others = np.ones(len(case.chi), dtype=bool)
+    others = np.ones(len(case.values), dtype=bool)
     others[sample.items] = False
     changed = np.where(others, 1.0 - case.losses, case.losses)
     require(_same(sample, _draw(design, case, changed, budget=budget)), f"{where}: looks at items it did not draw")
@@ -153,7 +153,7 @@ def _check_labels(design: Design, case: Case, sample: Sample, *, where: str) -> 
 
 def _as_labels_arrive(design: Design, case: Case, *, budget: int, step: int, where: str) -> Sample:
     """The sample when at most ``step`` labels are given between two draws."""
-    known = np.full(len(case.chi), np.nan)
+    known = np.full(len(case.values), np.nan)
     sample = _draw(design, case, known, budget=budget)
     while not sample.complete:
         waiting = [item for item in sample.to_label().tolist() if math.isnan(known[item])]

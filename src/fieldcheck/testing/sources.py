@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.inputs.base import InputSource
 from fieldcheck.sources.inputs.options import Wanted
 from fieldcheck.sources.pools import arrays, base
 from fieldcheck.sources.pools.table import as_table
-from fieldcheck.sources.reading import read_table
 from fieldcheck.testing.require import check_described, check_refused, made_of, require
 
 

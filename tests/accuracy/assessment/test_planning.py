@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fieldcheck as fc
 from fieldcheck.accuracy.assessment.known import Field
-from fieldcheck.accuracy.assessment.planning import LADDER, plan
+from fieldcheck.accuracy.assessment.planning.plan import LADDER, plan
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.designs.forecast import Scenario
 from fieldcheck.core.pool.frame import Frame

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from fieldcheck.accuracy.assessment.simulate import play, run_until, simulate_un
 from fieldcheck.accuracy.assessment.stopping import Certify, HalfWidth, StopRule, open_ended
 from fieldcheck.accuracy.designs import Srs, Ssrs, Waves
 from fieldcheck.core.errors import BudgetError, DesignError, FieldcheckError
+from fieldcheck.core.interval import Basis
 from fieldcheck.numerics.intervals.sequence import sequence_bounds
 from fieldcheck.numerics.sampling.inclusion import Objective
 from fieldcheck.testing import assert_covers
@@ -157,6 +159,20 @@ def test_words_say_what_it_rests_on() -> None:
     assert record["decision"] == "undecided"
     assert record["threshold"] == 0.98
     assert record["looks"][-1]["labels"] == record["labels"] == 60
+
+
+def test_assumptions_follow_from_what_an_interval_rests_on_and_not_from_how_it_is_called() -> None:
+    stop = simulate_until(EASY, Certify(0.98), max_labels=60, seed=0)
+    methods = ("hypergeometric sequence", "group-sequential", "Clopper-Pearson", "protected")
+
+    def said(basis: Basis, method: str) -> tuple[str, ...]:
+        interval = replace(stop.estimate.interval, basis=basis, method=method)
+        facts = dict(replace(stop, estimate=replace(stop.estimate, interval=interval)).facts())
+        return facts["assumes"], facts["wrong if"], facts["error"]
+
+    found = {basis: {said(basis, method) for method in methods} for basis in get_args(Basis)}
+    assert {len(words) for words in found.values()} == {1}
+    assert len(set.union(*found.values())) == len(found)
 
 
 def test_the_figure_shows_the_looks_and_the_threshold() -> None:

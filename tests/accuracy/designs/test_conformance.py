@@ -113,7 +113,7 @@ class Absentminded(designs.Sups):
     """Remembers sizes, but not of which auxiliary variable."""
 
     def draw(self, frame, losses, *, budget, seed):
-        chi = frame.memo("chi", lambda: frame.chi(self.auxiliary))
+        chi = frame.memo("chi", lambda: frame.values(self.auxiliary))
         mixed = Frame(frame.size, frame.task, {self.auxiliary: chi}, traits=derived.traits())
         return super().draw(mixed, losses, budget=budget, seed=seed)
 

@@ -18,8 +18,8 @@ from .enumeration import step_chances
 CHI = scattered(40)
 
 
-def frame(chi=CHI) -> Frame:
-    return Frame(len(chi), auxiliary={"confidence": chi}, traits=derived.traits())
+def frame(values=CHI) -> Frame:
+    return Frame(len(values), auxiliary={"confidence": values}, traits=derived.traits())
 
 
 @pytest.mark.parametrize("weights", ["exceeding", "selected"])
@@ -46,31 +46,31 @@ def test_without_weight_every_step_is_uniform_and_said_to_be() -> None:
 
 
 def test_weights_that_run_out_leave_uniform_steps() -> None:
-    chi = np.zeros(30)
-    chi[[3, 8]] = 0.9
-    sample = DeepEst(r=0.99).draw(frame(chi), None, budget=30, seed=2)
+    values = np.zeros(30)
+    values[[3, 8]] = 0.9
+    sample = DeepEst(r=0.99).draw(frame(values), None, budget=30, seed=2)
     gone = int(np.flatnonzero(np.isin(sample.items, [3, 8]))[-1])
     np.testing.assert_allclose(sample.draws.probability[gone + 1 :], 1 / np.arange(29 - gone, 0, -1))
 
 
 def test_selected_wakes_only_after_an_exceeding_item() -> None:
-    chi = np.append(np.full(50, 0.2), 0.9)
-    sample = DeepEst(weights="selected").draw(frame(chi), None, budget=51, seed=3)
+    values = np.append(np.full(50, 0.2), 0.9)
+    sample = DeepEst(weights="selected").draw(frame(values), None, budget=51, seed=3)
     woken = int(np.flatnonzero(sample.items == 50)[0])
     left = 1 / np.arange(51, 0, -1)
     np.testing.assert_allclose(sample.draws.probability[: woken + 1], left[: woken + 1])
-    asleep = DeepEst(weights="selected", threshold=0.95).draw(frame(chi), None, budget=51, seed=3)
+    asleep = DeepEst(weights="selected", threshold=0.95).draw(frame(values), None, budget=51, seed=3)
     np.testing.assert_allclose(asleep.draws.probability, left)
 
 
 def test_no_item_twice_in_a_large_pool() -> None:
-    chi = scattered(30_000)
-    items = DeepEst(threshold=0.99).draw(frame(chi), None, budget=2_000, seed=1).items
+    values = scattered(30_000)
+    items = DeepEst(threshold=0.99).draw(frame(values), None, budget=2_000, seed=1).items
     assert len(np.unique(items)) == 2_000
 
 
-def limit(auxiliary: str, chi=CHI, *, task="classification", threshold=None) -> float:
-    known = Frame(len(chi), task, {auxiliary: chi}, traits=derived.traits())
+def limit(auxiliary: str, values=CHI, *, task="classification", threshold=None) -> float:
+    known = Frame(len(values), task, {auxiliary: values}, traits=derived.traits())
     return DeepEst(auxiliary, threshold=threshold).limit(known)[0]
 
 
@@ -108,10 +108,10 @@ def test_rules_by_name() -> None:
 def test_the_unit_of_lsa_does_not_matter(scale: float) -> None:
     """The text's mean + variance switches the technique off in one unit and takes nearly everything in another."""
 
-    def items(chi) -> list[int]:
+    def items(values) -> list[int]:
         return (
             DeepEst("lsa")
-            .draw(Frame(40, auxiliary={"lsa": chi}, traits=derived.traits()), None, budget=20, seed=3)
+            .draw(Frame(40, auxiliary={"lsa": values}, traits=derived.traits()), None, budget=20, seed=3)
             .items.tolist()
         )
 
@@ -121,18 +121,18 @@ def test_the_unit_of_lsa_does_not_matter(scale: float) -> None:
 @pytest.mark.parametrize("auxiliary", ["lsa", "dsa"])
 def test_a_computed_threshold_never_switches_the_technique_off(auxiliary: str) -> None:
     """Most items at the top: no value exceeds the mean by a deviation."""
-    chi = np.where(np.arange(40) < 10, 0.1, 0.9)
+    values = np.where(np.arange(40) < 10, 0.1, 0.9)
     sample = DeepEst(auxiliary).draw(
-        Frame(40, auxiliary={auxiliary: chi}, traits=derived.traits()), None, budget=10, seed=1
+        Frame(40, auxiliary={auxiliary: values}, traits=derived.traits()), None, budget=10, seed=1
     )
     naive = [
-        step_chances(chi, sample.items[:k].tolist(), r=0.8, threshold=0.0, weights="exceeding")[item]
+        step_chances(values, sample.items[:k].tolist(), r=0.8, threshold=0.0, weights="exceeding")[item]
         for k, item in enumerate(sample.items)
     ]
     np.testing.assert_allclose(sample.draws.probability, naive, rtol=1e-9)
     assert "every item weighs its value" in sample.warnings[0]
     asked = DeepEst(auxiliary, threshold="mean+2sd").draw(
-        Frame(40, auxiliary={auxiliary: chi}, traits=derived.traits()), None, budget=10, seed=1
+        Frame(40, auxiliary={auxiliary: values}, traits=derived.traits()), None, budget=10, seed=1
     )
     assert "every step is uniform" in asked.warnings[0]
 

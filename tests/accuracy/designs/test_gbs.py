@@ -13,8 +13,8 @@ LEVELS = np.repeat([0.0, 0.5, 1.0], [10, 20, 30])
 """Three strata of 10, 20 and 30 items."""
 
 
-def frame(chi=LEVELS, task="classification") -> Frame:
-    return Frame(len(chi), task, {"confidence": chi})
+def frame(values=LEVELS, task="classification") -> Frame:
+    return Frame(len(values), task, {"confidence": values})
 
 
 def variance(seen, task, everything) -> float:
@@ -47,8 +47,8 @@ def test_always_the_steepest_stratum(task, replace: bool) -> None:
 
 
 def test_ties_are_broken_at_random() -> None:
-    chi = np.repeat([0.0, 0.5, 1.0, 1.5], 5)
-    picks = [Gbs(k=4).draw(frame(chi), np.zeros(20), budget=5, seed=s).draws.stratum[4] for s in range(2000)]
+    values = np.repeat([0.0, 0.5, 1.0, 1.5], 5)
+    picks = [Gbs(k=4).draw(frame(values), np.zeros(20), budget=5, seed=s).draws.stratum[4] for s in range(2000)]
     assert_frequencies(np.bincount(np.array(picks, dtype=int), minlength=4), np.ones(4))
 
 
@@ -111,9 +111,9 @@ def test_fewer_labels_than_strata() -> None:
 
 
 def test_with_replacement_items_may_repeat() -> None:
-    chi = np.array([0.0, 0.0, 1.0, 1.0])
-    sample = Gbs(k=2, replace=True).draw(frame(chi), np.zeros(4), budget=4, seed=0)
-    repeated = [Gbs(k=2, replace=True).draw(frame(chi), np.zeros(4), budget=4, seed=s).to_label() for s in range(50)]
+    values = np.array([0.0, 0.0, 1.0, 1.0])
+    sample = Gbs(k=2, replace=True).draw(frame(values), np.zeros(4), budget=4, seed=0)
+    repeated = [Gbs(k=2, replace=True).draw(frame(values), np.zeros(4), budget=4, seed=s).to_label() for s in range(50)]
     assert len(sample) == 4
     assert min(len(items) for items in repeated) < 4
 

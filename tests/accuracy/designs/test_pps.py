@@ -15,8 +15,8 @@ from fieldcheck.testing import assert_unbiased
 CHI = np.array([0.0] * 12 + [0.5, 0.5, 1.0])
 
 
-def frame(chi=CHI) -> Frame:
-    return Frame(len(chi), auxiliary={"confidence": chi})
+def frame(values=CHI) -> Frame:
+    return Frame(len(values), auxiliary={"confidence": values})
 
 
 @pytest.mark.parametrize("kind", [Sups, Rhc])

@@ -205,8 +205,8 @@ def test_combined_is_the_published_column(published_data: Path) -> None:
     for name in ("CN5_MNIST", "LN5_MNIST", "CN12_CIFAR10", "VGG16_CIFAR10"):
         pool = load(published_data / "subjects" / f"{name}.csv")
         frame = derived.frame(pool, ("dsa", "combined"))
-        ours = Combined.column(pool.confidence, frame.chi("dsa"))
-        np.testing.assert_allclose(ours, frame.chi("combined"), atol=1e-7)
+        ours = Combined.column(pool.confidence, frame.values("dsa"))
+        np.testing.assert_allclose(ours, frame.values("combined"), atol=1e-7)
 
 
 STEERING = {"lsa": 28.9, "vae": 19.5, "sae": 19.2}

@@ -38,7 +38,7 @@ def test_hard_pool(design: str, task: str) -> None:
 def test_the_hard_pool_shows_what_a_floor_is_for() -> None:
     """Without a floor a third of the pool is never seen: what fails there is missing from the mean."""
     frame, losses = hard_pool()
-    seen = frame.chi("confidence") > 0
+    seen = frame.values("confidence") > 0
     values = estimate_values(frame, losses, "sups:floor=0", auxiliary="confidence", budget=60, repeats=800)
     with pytest.raises(AssertionError):
         assert_unbiased(values, losses.mean())

@@ -14,7 +14,7 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics import betting
+from fieldcheck.numerics import betting, wealth
 from fieldcheck.numerics.regression import priors
 from fieldcheck.numerics.sampling import schedule
 
@@ -75,7 +75,7 @@ class CertifyingBets:
         frame = frame.only(auxiliaries_of(self, frame.helpful()))
         model = priors.model_of(frame)
         bets = betting.Bets.start(model.expected(model.prior()), self.threshold)
-        waves: list[betting.Kinds] = []
+        waves: list[wealth.Kinds] = []
         items: list[int] = []
         kind: list[int] = []
         # As many waves as an unlimited budget has: the last one may end early, and goes on when the budget grows.

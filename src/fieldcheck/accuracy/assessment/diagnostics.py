@@ -28,11 +28,11 @@ def leak_warning(pool: Pool, auxiliary: str, *, items: IntArray, failed: BoolArr
     """
     if min(int(failed.sum()), int((~failed).sum())) < ENOUGH:
         return ()
-    chi = derived.values(pool, auxiliary)[items]
+    values = derived.values(pool, auxiliary)[items]
     classes = None
     if pool.task == "classification" and pool.predictions is not None:
         classes = pool.predictions[items].astype(np.int64)
-    if ranks.auc(chi, failed) < LEAK_AUC and not ranks.explained(chi, failed, classes) > LEAK_EXPLAINED:
+    if ranks.auc(values, failed) < LEAK_AUC and not ranks.explained(values, failed, classes) > LEAK_EXPLAINED:
         return ()
     return (leak_words(auxiliary),)
 

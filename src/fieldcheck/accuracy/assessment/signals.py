@@ -107,11 +107,11 @@ def separation(pool: Pool, auxiliary: Sequence[str] = ()) -> Separation:
     """How well the named variables, by default all of the pool's, separate what the model gets wrong."""
     losses = pool.losses()
     names = [name.strip().lower() for name in auxiliary] or list(derived.names(pool))
-    chis = {name: derived.values(pool, name) for name in names}
+    columns = {name: derived.values(pool, name) for name in names}
     warnings = {name: _leak(pool, name) for name in names}
-    found = [_signal(pool, name, {name: chi}, chi, losses) for name, chi in chis.items()]
+    found = [_signal(pool, name, {name: values}, values, losses) for name, values in columns.items()]
     found.sort(key=lambda one: -one.separation if math.isfinite(one.separation) else math.inf)
-    sound = {name: chi for name, chi in chis.items() if name not in DERIVED and not warnings[name]}
+    sound = {name: values for name, values in columns.items() if name not in DERIVED and not warnings[name]}
     if len(sound) > 1:
         found.append(_signal(pool, TOGETHER, sound, None, losses))
     return Separation(
@@ -135,11 +135,11 @@ def _failed(pool: Pool) -> BoolArray:
 
 
 def _signal(
-    pool: Pool, name: str, chis: Mapping[str, FloatArray], chi: FloatArray | None, losses: FloatArray
+    pool: Pool, name: str, columns: Mapping[str, FloatArray], values: FloatArray | None, losses: FloatArray
 ) -> Signal:
-    model = priors.risk_model(Arrays(len(pool), chis, task=pool.task, traits=derived.traits()))
+    model = priors.risk_model(Arrays(len(pool), columns, task=pool.task, traits=derived.traits()))
     expected = model.expected(model.fit(np.arange(len(pool)), losses))
-    by = expected if chi is None else chi
+    by = expected if values is None else values
     return Signal(
         name=name,
         separation=ranks.auc(by, losses > 0.5)

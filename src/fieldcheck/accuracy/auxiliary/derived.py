@@ -174,7 +174,7 @@ class PoolFrame(Frame):
         wanted = tuple(names)
         for name in wanted:
             if name not in self.auxiliary:
-                self.chi(name)
+                self.values(name)
         return self.memo(("only", *wanted), lambda: self._own(auxiliary=PoolColumns(self.pool, wanted)))
 
 

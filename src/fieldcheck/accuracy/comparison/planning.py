@@ -15,7 +15,9 @@ from typing import Any, overload
 import numpy as np
 
 from fieldcheck import sources
-from fieldcheck.accuracy.assessment import planning
+from fieldcheck.accuracy.assessment.planning import outlook
+from fieldcheck.accuracy.assessment.planning import plan as planning
+from fieldcheck.accuracy.assessment.planning.forecasts import Forecast, Forecasts
 from fieldcheck.accuracy.comparison.comparison import FIRST
 from fieldcheck.accuracy.comparison.disagreements import RULE, ContestedItems, Pair
 from fieldcheck.accuracy.comparison.estimate import Rule, critical
@@ -62,7 +64,7 @@ class ComparisonForecast:
     level: float
     needed: tuple[int, int, int]
     differences: tuple[float, ...]
-    forecasts: tuple[planning.Forecast, ...]
+    forecasts: tuple[Forecast, ...]
     margin: float | None = None
 
     def sentences(self) -> list[str]:
@@ -131,7 +133,7 @@ def plan(
     designs: Sequence[Design | str] = (),
     level: float = 0.95,
     labelled: Labelled | None = None,
-) -> planning.Forecasts: ...
+) -> Forecasts: ...
 
 
 @overload
@@ -150,7 +152,7 @@ def plan(
     designs: Sequence[Design | str] = (),
     level: float = 0.95,
     labelled: Labelled | None = None,
-) -> planning.Forecasts | ComparisonForecast:
+) -> Forecasts | ComparisonForecast:
     """What each technique may give for a budget, or needs for a half-width, as ranges; or for the usual budgets.
 
     designs
@@ -200,13 +202,13 @@ def plan_comparison(
     size, budgets = contested.population, sorted({*planning.LADDER, *([budget] if budget else [])})
     worlds = tuple(_worlds(pair, members / size)) if members else ()
     found = [_followed(one, members, size, margin=margin or 0.0, level=level) for one in worlds] or [0]
-    needed = np.quantile(found, planning.ENDS)
+    needed = np.quantile(found, outlook.ENDS)
     gains = [one.difference for one in worlds] or [0.0]
     forecasts = []
     for labels in (one for one in budgets if one < members):
         z = critical(labels, (), members, level=level, rule=Rule(level))
-        halves = np.quantile([z * one.error(labels, members, size) for one in worlds], planning.ENDS)
-        forecasts.append(planning.Forecast(labels, float(halves[1]), float(halves[0]), float(halves[2])))
+        halves = np.quantile([z * one.error(labels, members, size) for one in worlds], outlook.ENDS)
+        forecasts.append(Forecast(labels, float(halves[1]), float(halves[0]), float(halves[2])))
     return ComparisonForecast(
         first=names[0],
         second=names[1],
@@ -214,7 +216,7 @@ def plan_comparison(
         disagreements=members,
         level=level,
         needed=(round(needed[1]), round(needed[0]), round(needed[2])),
-        differences=tuple(np.quantile(gains, planning.ENDS).tolist()),
+        differences=tuple(np.quantile(gains, outlook.ENDS).tolist()),
         forecasts=tuple(forecasts),
         margin=margin,
     )
@@ -242,9 +244,9 @@ def _worlds(pair: Pair, share: float) -> list[_World]:
     nothing = np.zeros(0, dtype=np.int64)
     mean = pair.duel.fit(nothing, np.zeros(0))
     sd = pair.duel.prior_sd
-    rng, count = stream(0, "plan", "against"), planning.WORLDS
+    rng, count = stream(0, "plan", "against"), outlook.WORLDS
     drawn = mean + CLOSE * sd * special.ndtri(uniforms(rng, count * len(mean))).reshape(count, -1)
-    part = np.linspace(0, pair.duel.size - 1, min(pair.duel.size, planning.PART)).astype(np.int64)
+    part = np.linspace(0, pair.duel.size - 1, min(pair.duel.size, outlook.PART)).astype(np.int64)
     luck = special.ndtri((permutation(stream(0, "plan", "luck"), count) + 0.5) / count)
     moments = [pair.duel.moments(belief, part) for belief in drawn]
     return [

@@ -79,7 +79,7 @@ class Css:
 
     def _strata(self, frame: Frame, budget: int) -> tuple[partition.Partition, FloatArray]:
         """Strata and what each gets; with fewer labels than strata the riskiest are merged: none is left out."""
-        values = frame.chi(self.auxiliary)
+        values = frame.values(self.auxiliary)
         order = np.argsort(values, kind="stable").astype(np.int64, copy=False)
         ends = self._ends(values[order])
         sizes = np.diff([0, *ends])

@@ -48,9 +48,9 @@ class DeepEst:
     needs: ClassVar[str] = "auxiliary"
     estimator: ClassVar[str] = "adaptive"
     rules: ClassVar[Mapping[str, Callable[[FloatArray], float]]] = {
-        "mean+sd": lambda chi: float(chi.mean() + chi.std()),
-        "mean+2sd": lambda chi: float(chi.mean() + 2 * chi.std()),
-        "mean+var": lambda chi: float(chi.mean() + chi.var()),
+        "mean+sd": lambda values: float(values.mean() + values.std()),
+        "mean+2sd": lambda values: float(values.mean() + 2 * values.std()),
+        "mean+var": lambda values: float(values.mean() + values.var()),
     }
 
     auxiliary: str = "confidence"
@@ -80,12 +80,12 @@ class DeepEst:
             )
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
-        chi = frame.chi(self.auxiliary)
+        values = frame.values(self.auxiliary)
         limit, remarks = self.limit(frame)
         whole, cumulative = frame.memo(
-            ("deepest", self.auxiliary, limit, self.weights), lambda: self._whole(chi, limit)
+            ("deepest", self.auxiliary, limit, self.weights), lambda: self._whole(values, limit)
         )
-        items, probability = self._walk(chi > limit, whole, cumulative, budget=budget, seed=seed)
+        items, probability = self._walk(values > limit, whole, cumulative, budget=budget, seed=seed)
         return Sample(
             frame.size,
             items,
@@ -102,8 +102,8 @@ class DeepEst:
         """
         if self.weights != "exceeding":
             return None
-        chi = frame.chi(self.auxiliary)
-        weight = np.where(chi > self.limit(frame)[0], chi, 0.0)
+        values = frame.values(self.auxiliary)
+        weight = np.where(values > self.limit(frame)[0], values, 0.0)
         left = np.ones(frame.size)
         for step in range(draws):
             everyone, suspicious = float(left.sum()), float((weight * left).sum())
@@ -115,23 +115,23 @@ class DeepEst:
 
     def limit(self, frame: Frame) -> tuple[float, tuple[str, ...]]:
         """The threshold for its column, and what to say about it."""
-        chi = frame.chi(self.auxiliary)
+        values = frame.values(self.auxiliary)
         asked = self._usual(frame) if self.threshold is None else self.threshold
-        limit = self.rules[asked](chi) if isinstance(asked, str) else asked
-        if (chi > limit).any():
+        limit = self.rules[asked](values) if isinstance(asked, str) else asked
+        if (values > limit).any():
             return limit, ()
-        if self.threshold is None and isinstance(asked, str) and (chi > 0).any():
+        if self.threshold is None and isinstance(asked, str) and (values > 0).any():
             return 0.0, (f"no item exceeds {asked} of {self.auxiliary}, {limit:g}: every item weighs its value",)
         return limit, (f"no item exceeds the threshold {limit:g}: every step is uniform",)
 
     def _usual(self, frame: Frame) -> float | str:
         return 0.0 if frame.task == "regression" else frame.trait(self.auxiliary).threshold
 
-    def _whole(self, chi: FloatArray, limit: float) -> tuple[IntArray, IntArray]:
+    def _whole(self, values: FloatArray, limit: float) -> tuple[IntArray, IntArray]:
         """Weights as whole numbers, and their running sum."""
-        weight = np.where(chi > limit, chi, 0.0) if self.weights == "exceeding" else chi
+        weight = np.where(values > limit, values, 0.0) if self.weights == "exceeding" else values
         top = float(weight.max())
-        exponent = 51 - len(chi).bit_length()
+        exponent = 51 - len(values).bit_length()
         whole = np.rint(weight / (top if top > 0 else 1.0) * 2.0**exponent).astype(np.int64)
         return whole, np.cumsum(whole)
 

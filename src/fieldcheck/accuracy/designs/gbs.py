@@ -53,7 +53,7 @@ class Gbs:
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         k = min(self.k, budget)
         strata: partition.Partition = frame.memo(
-            ("kmeans", self.auxiliary, k), lambda: partition.kmeans(frame.chi(self.auxiliary), k)
+            ("kmeans", self.auxiliary, k), lambda: partition.kmeans(frame.values(self.auxiliary), k)
         )
         queues = [
             _queue(group, budget, seed, stratum=p, replace=self.replace) for p, group in enumerate(strata.members)

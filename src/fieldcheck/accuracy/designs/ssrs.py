@@ -63,11 +63,11 @@ class Ssrs:
 
     def _wanted(self, frame: Frame, budget: int) -> FloatArray:
         k, strata = min(self.k, budget), self._strata(frame, budget)
-        return frame.memo(("neyman", self.auxiliary, k), lambda: _neyman(frame.chi(self.auxiliary), strata))
+        return frame.memo(("neyman", self.auxiliary, k), lambda: _neyman(frame.values(self.auxiliary), strata))
 
     def _strata(self, frame: Frame, budget: int) -> partition.Partition:
         k = min(self.k, budget)
-        return frame.memo(("kmeans", self.auxiliary, k), lambda: partition.kmeans(frame.chi(self.auxiliary), k))
+        return frame.memo(("kmeans", self.auxiliary, k), lambda: partition.kmeans(frame.values(self.auxiliary), k))
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         k = min(self.k, budget)
@@ -83,8 +83,8 @@ class Ssrs:
         )
 
 
-def _neyman(chi: FloatArray, strata: partition.Partition) -> FloatArray:
+def _neyman(values: FloatArray, strata: partition.Partition) -> FloatArray:
     """Size times standard deviation of the auxiliary variable, one per stratum."""
-    spread = [len(group) * float(np.std(chi[group])) for group in strata.members]
+    spread = [len(group) * float(np.std(values[group])) for group in strata.members]
     top = max(spread)
     return np.round(np.array(spread) / top, 12) if top > 0 else np.zeros(len(spread))

@@ -48,7 +48,7 @@ class TwoUps:
 
     def draw(self, frame: Frame, losses: FloatArray | None, *, budget: int, seed: int) -> Sample:
         strata: partition.Partition = frame.memo(
-            ("kmeans", self.auxiliary, self.k), lambda: partition.kmeans(frame.chi(self.auxiliary), self.k)
+            ("kmeans", self.auxiliary, self.k), lambda: partition.kmeans(frame.values(self.auxiliary), self.k)
         )
         weight = frame.memo(("2ups", self.auxiliary, self.k, self.floor), lambda: self._weights(frame, strata))
         rng = stream(seed, "2ups")

@@ -10,7 +10,7 @@ from fieldcheck.accuracy.estimators.base import MeanLoss
 from fieldcheck.core.draws import BetDraws, Draws
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled
-from fieldcheck.numerics import betting
+from fieldcheck.numerics import betting, wealth
 
 
 class BetsInverted:
@@ -42,17 +42,17 @@ def replayed(labelled: Labelled) -> betting.Bets:
     """The bets after these labels, as if they were made now."""
     draws, size = labelled.sample.drawn_as(BetDraws), labelled.sample.population
     most = float(betting.most_failures(size, draws.threshold))
-    above = betting.Wealth.against([most + 1], size)
-    below = betting.Wealth.against([most], size, claim="below")
+    above = wealth.Wealth.against([most + 1], size)
+    below = wealth.Wealth.against([most], size, claim="below")
     nothing, lost = np.zeros(0, dtype=np.int64), set(draws.lost.tolist())
-    taken: list[tuple[betting.Kinds, int, float | None]] = []
-    now = betting.Kinds(nothing, draws.risk[0], draws.size[0], draws.count[0])
+    taken: list[tuple[wealth.Kinds, int, float | None]] = []
+    now = wealth.Kinds(nothing, draws.risk[0], draws.size[0], draws.count[0])
     last = 0
     for at, (wave, kind, loss) in enumerate(
         zip(draws.wave.tolist(), draws.of_kind.tolist(), labelled.losses.tolist(), strict=True)
     ):
         if wave != last:
-            now, last = betting.Kinds(nothing, draws.risk[wave], draws.size[wave], draws.count[wave]), wave
+            now, last = wealth.Kinds(nothing, draws.risk[wave], draws.size[wave], draws.count[wave]), wave
         known = None if at in lost else loss
         above = above.after(now, kind, 1.0 if known is None else known)
         below = below.after(now, kind, 0.0 if known is None else known)

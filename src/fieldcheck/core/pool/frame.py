@@ -93,7 +93,7 @@ class Frame:
     _kept: KeptColumns | None = field(default_factory=KeptInMemory, repr=False)
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
-    def chi(self, name: str) -> FloatArray:
+    def values(self, name: str) -> FloatArray:
         """The auxiliary variable as it was given, one per item."""
         if name in self.auxiliary:
             return self.auxiliary[name]
@@ -116,11 +116,11 @@ class Frame:
 
     def size_measure(self, name: str) -> FloatArray:
         """The auxiliary variable as a size to draw in proportion to (surprise in classification: min-max scaled)."""
-        chi = self.chi(name)
+        values = self.values(name)
         if self.task == "regression" or not self.trait(name).surprise:
-            return chi
-        low, high = float(chi.min()), float(chi.max())
-        return (chi - low) / (high - low) if high > low else np.ones_like(chi)
+            return values
+        low, high = float(values.min()), float(values.max())
+        return (values - low) / (high - low) if high > low else np.ones_like(values)
 
     def helpful(self) -> tuple[str, ...]:
         """What ``auto`` stands for here."""
@@ -131,7 +131,7 @@ class Frame:
         """The same items with these auxiliary variables and no others, in this order; what it remembers is its own."""
         if list(names) == list(self.auxiliary):
             return self
-        return self.memo(("only", *names), lambda: self._own(auxiliary={name: self.chi(name) for name in names}))
+        return self.memo(("only", *names), lambda: self._own(auxiliary={name: self.values(name) for name in names}))
 
     def part(self, items: IntArray) -> Frame:
         """Some of the items; what it remembers is its own."""

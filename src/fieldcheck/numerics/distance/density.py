@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
-IntArray = npt.NDArray[np.int64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 FLAT = 1e-5
 """Columns with a smaller variance say nothing and are left out (Kim et al., ICSE 2019)."""

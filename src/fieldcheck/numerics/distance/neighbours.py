@@ -15,12 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics.distance.packing import Packing, pack, row_lengths
-
-FloatArray = npt.NDArray[np.float64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 SingleArray = npt.NDArray[np.float32]
-
-IntArray = npt.NDArray[np.int64]
 
 COLUMNS = 1_024
 """Most queries in one product."""

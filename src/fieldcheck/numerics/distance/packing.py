@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 SingleArray = npt.NDArray[np.float32]
-
-IntArray = npt.NDArray[np.int64]
 
 LARGEST_GROUP = 64
 """Most rows in a group; a power of two, as all sizes of groups are."""

@@ -11,12 +11,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics import special
-
-FloatArray = npt.NDArray[np.float64]
-
+from fieldcheck.numerics.types import FloatArray
 
 HALF_SPENT = 200
 """Labels after which half of the error is spent."""

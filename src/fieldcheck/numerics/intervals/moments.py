@@ -7,13 +7,8 @@ distribution with the mean and variance of the estimate, after a further item of
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from fieldcheck.numerics import special
-
-FloatArray = npt.NDArray[np.float64]
-
+from fieldcheck.numerics.types import FloatArray
 
 WORST = 0.75
 """Share of one further item of the worst kind. For a single binomial 1 is exact and 0.5 resembles its mid-p version."""

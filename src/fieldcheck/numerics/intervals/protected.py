@@ -15,14 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
-
 from fieldcheck.numerics.intervals.moments import WORST, beta_quantile
 from fieldcheck.numerics.intervals.wilson import critical, log_bounds, normal_quantile
-
-FloatArray = npt.NDArray[np.float64]
-
+from fieldcheck.numerics.types import FloatArray
 
 Bounds = tuple[float, float]
 

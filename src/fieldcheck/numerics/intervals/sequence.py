@@ -15,15 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics import special
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
-
-BoolArray = npt.NDArray[np.bool_]
-
+from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
 
 STRENGTH = 20.0
 """The failure rate that is expected counts as much as this many labels. It shapes the bounds, not their validity."""

@@ -8,15 +8,9 @@ That they cover is a result of simulation (docs/decisions/intervals.md), not a t
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.intervals.moments import allowance, beta_quantile, gamma_quantile
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 Counts = FloatArray | IntArray
 

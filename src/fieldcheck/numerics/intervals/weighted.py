@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.intervals.moments import allowance, gamma_quantile
-
-FloatArray = npt.NDArray[np.float64]
-
+from fieldcheck.numerics.types import FloatArray
 
 HIDDEN = 0.01
 """Share of a pool that a sample may practically never reach before its interval is distrusted."""

@@ -13,12 +13,7 @@ from fieldcheck.numerics.exact import ExactSum, GatheredRows, Range, scan, summe
 from fieldcheck.numerics.regression.believed import SettledWave, inside, missed
 from fieldcheck.numerics.regression.population import Population
 from fieldcheck.numerics.regression.risk import Belief, RiskModel, RiskRule
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 FOLDS = 5
 

@@ -8,21 +8,12 @@ from functools import cached_property, reduce
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.exact import ExactSum, Range
 from fieldcheck.numerics.regression.population import Population
 from fieldcheck.numerics.regression.risk import Belief, RiskRule
 from fieldcheck.numerics.sampling.inclusion import ArrayStretch, Inclusion, ItemStretch, SizeSums, size_sums
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
-
-BoolArray = npt.NDArray[np.bool_]
-
+from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
 
 C = TypeVar("C")
 R = TypeVar("R")

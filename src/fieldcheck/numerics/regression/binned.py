@@ -17,12 +17,7 @@ import numpy.typing as npt
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression import priors, risk
 from fieldcheck.numerics.regression.population import Population
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 Codes = npt.NDArray[np.uint16]
 

@@ -12,15 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics import special
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 FOLDS = 5
 

@@ -7,13 +7,8 @@ over the number of them that the data determine.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 WIDE = 25.0
 """Prior variance of coefficients that belong to no group: wide enough to leave them free."""

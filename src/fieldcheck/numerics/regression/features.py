@@ -7,12 +7,10 @@ from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.scores import Column, Scores
-
-FloatArray = npt.NDArray[np.float64]
+from fieldcheck.numerics.types import FloatArray
 
 
 class Features(Protocol):

@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.regression.evidence import inverse, prior_precision, updated_variances
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,7 @@ import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.regression.evidence import inverse, prior_precision, updated_variances
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 BLOCK = 4096
 """Rows that are weighted at once: a copy of all of them would double the memory."""

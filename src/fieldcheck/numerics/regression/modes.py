@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics import special
-
-FloatArray = npt.NDArray[np.float64]
-
+from fieldcheck.numerics.types import FloatArray
 
 SHAPE = 0.5
 """Shape of the gamma distribution of losses without a limit: that of the square of a normal error."""

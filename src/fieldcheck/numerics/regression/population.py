@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.numerics.exact import blocks
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 T = TypeVar("T")
 
@@ -18,12 +19,6 @@ C = TypeVar("C")
 
 
 R = TypeVar("R")
-
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
 
 
 class Known(Protocol):

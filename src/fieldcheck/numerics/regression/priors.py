@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.exact import ExactSum, Range, scan, summed
@@ -15,9 +14,7 @@ from fieldcheck.numerics.regression.features import Extreme, Made, SignalColumn,
 from fieldcheck.numerics.regression.population import Known, Population
 from fieldcheck.numerics.regression.risk import RiskModel, RiskRule
 from fieldcheck.numerics.scores import Column, median, normal_scores
-
-FloatArray = npt.NDArray[np.float64]
-
+from fieldcheck.numerics.types import FloatArray
 
 GROUPS = 20
 """Most predicted classes that get an effect of their own."""

@@ -25,15 +25,7 @@ from fieldcheck.numerics.regression.features import AsGiven, Features, Plain
 from fieldcheck.numerics.regression.modes import SHAPE, Failures, Likelihood, Losses, Modes, Prior, modes
 from fieldcheck.numerics.regression.population import Arrays, Population
 from fieldcheck.numerics.sampling.wave import Prospect
-
-FloatArray = npt.NDArray[np.float64]
-
-
-BoolArray = npt.NDArray[np.bool_]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
 
 Family = Literal["bernoulli", "gamma"]
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.exact import ExactSum, Range, scan, summed
@@ -23,12 +22,7 @@ from fieldcheck.numerics.regression.features import Features
 from fieldcheck.numerics.regression.population import Population
 from fieldcheck.numerics.regression.priors import model_of
 from fieldcheck.numerics.regression.risk import RiskModel
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 LIMIT, LIMIT_USELESS = math.log(40), math.log(5)
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
-IntArray = npt.NDArray[np.int64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 
 def allocate(budget: int, sizes: IntArray, wanted: FloatArray) -> IntArray:

@@ -13,9 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
-IntArray = npt.NDArray[np.int64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 _RESOLUTION = 2**52
 """Sum of the whole-number sizes of a population: one-draw probabilities are multiples of about 2e-16."""
@@ -85,15 +83,15 @@ class Sizes:
         return int(np.sum(self.whole == 0))
 
 
-def pps_sizes(chi: FloatArray, floor: float) -> Sizes:
+def pps_sizes(values: FloatArray, floor: float) -> Sizes:
     """Sizes for ``π = (1 - floor) χ/Σχ + floor/N``; all equal when χ is zero everywhere."""
-    top = float(chi.max())
+    top = float(values.max())
     if top <= 0.0:
-        return Sizes(np.ones(len(chi), dtype=np.int64), len(chi))
-    exponent = 51 - len(chi).bit_length()
-    scaled = np.rint(chi / top * 2.0**exponent).astype(np.int64)
+        return Sizes(np.ones(len(values), dtype=np.int64), len(values))
+    exponent = 51 - len(values).bit_length()
+    scaled = np.rint(values / top * 2.0**exponent).astype(np.int64)
     share = scaled / int(scaled.sum())
-    whole = np.rint(((1.0 - floor) * share + floor / len(chi)) * _RESOLUTION).astype(np.int64)
+    whole = np.rint(((1.0 - floor) * share + floor / len(values)) * _RESOLUTION).astype(np.int64)
     return Sizes(whole, int(whole.sum()))
 
 

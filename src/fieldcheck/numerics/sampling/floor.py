@@ -10,15 +10,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.exact import ExactSum, Mapped, Range, scan
 from fieldcheck.numerics.intervals.moments import WORST, gamma_quantile
 from fieldcheck.numerics.sampling.inclusion import ArrayStretch, Inclusion, ItemStretch, SizeSums, factors, size_sums
-
-FloatArray = npt.NDArray[np.float64]
-
-BoolArray = npt.NDArray[np.bool_]
+from fieldcheck.numerics.types import BoolArray, FloatArray
 
 LEAST, MOST, ABOVE = 0.10, 0.25, 0.05
 """Chosen by hand on 18 pools, accurate and under-confident ones among them."""

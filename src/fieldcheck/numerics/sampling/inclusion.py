@@ -8,18 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.exact import ExactSum, Mapped, Range, Top, blocks, scan
-
-FloatArray = npt.NDArray[np.float64]
-
-
-BoolArray = npt.NDArray[np.bool_]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
 
 Objective = Literal["estimate", "balanced", "expose", "protected"]
 

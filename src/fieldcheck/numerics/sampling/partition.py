@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-
-IntArray = npt.NDArray[np.int64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 _COARSE = 700
 """Points of the coarse problem that is solved exactly; the cuts are then moved to a local optimum of the full one."""

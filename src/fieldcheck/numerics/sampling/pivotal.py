@@ -20,12 +20,7 @@ import numpy.typing as npt
 from fieldcheck.numerics.exact import GatheredRows, Mapped, Range, Top, scan
 from fieldcheck.numerics.sampling.draws import uniforms
 from fieldcheck.numerics.sampling.inclusion import ArrayStretch, ItemStretch
-
-FloatArray = npt.NDArray[np.float64]
-
-
-IntArray = npt.NDArray[np.int64]
-
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 Chance = Callable[[Any], FloatArray]
 """From a stretch to the chance of each item; it is sent to where the items are."""

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-
-FloatArray = npt.NDArray[np.float64]
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 _SCALE = 2.0**20
 

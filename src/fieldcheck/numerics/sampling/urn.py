@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.sampling.draws import below
-
-IntArray = npt.NDArray[np.int64]
+from fieldcheck.numerics.types import IntArray
 
 _BLOCK = 256
 

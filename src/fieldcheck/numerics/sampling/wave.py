@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from fieldcheck.numerics.exact import Mapped, Range, scan
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
@@ -24,12 +23,7 @@ from fieldcheck.numerics.sampling.inclusion import (
     wave_inclusion,
 )
 from fieldcheck.numerics.sampling.pivotal import pick
-
-FloatArray = npt.NDArray[np.float64]
-
-IntArray = npt.NDArray[np.int64]
-
-BoolArray = npt.NDArray[np.bool_]
+from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,16 +1,14 @@
-"""Pools from arrays, and from columns whose parts are known."""
+"""Pools from arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fieldcheck.core.pool.column import as_column
-from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
-from fieldcheck.sources.pools.assembly import assemble
+from fieldcheck.sources.pools.assembly import from_roles
 from fieldcheck.sources.roles import Roles
 
 
@@ -57,17 +55,3 @@ def from_arrays(  # noqa: PLR0913 -- scikit-learn's names, all optional
         name=name,
         task=task,
     )
-
-
-def from_roles(
-    given: Roles,
-    *,
-    name: str,
-    task: Task | None = None,
-    origin: Origin | None = None,
-    notes: tuple[str, ...] = (),
-) -> Pool:
-    """A pool from columns whose parts are known."""
-    where = origin or Origin()
-    parts, more, scale = assemble(given, task=task, origin=where)
-    return Pool(name=name, columns=given.others, notes=notes + more, origin=replace(where, scale=scale), **parts)

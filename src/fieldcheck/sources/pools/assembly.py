@@ -1,4 +1,4 @@
-"""From columns whose parts are known to the parts of a pool: one task, common classes, confidence, truth."""
+"""From columns whose parts are known to a pool: one task, common classes, confidence, truth."""
 
 from __future__ import annotations
 
@@ -11,12 +11,27 @@ import numpy.typing as npt
 from fieldcheck.core.pool.column import Column, check_lengths, numbers, value_at
 from fieldcheck.core.pool.ids import as_ids
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import FloatArray, Task
 from fieldcheck.sources import classes as labels
 from fieldcheck.sources.confidence import read_confidence
 from fieldcheck.sources.roles import RECOGNISED, Roles
 
 NUMBERED = "no id column: items are numbered from 0"
+
+
+def from_roles(
+    given: Roles,
+    *,
+    name: str,
+    task: Task | None = None,
+    origin: Origin | None = None,
+    notes: tuple[str, ...] = (),
+) -> Pool:
+    """A pool from columns whose parts are known."""
+    where = origin or Origin()
+    parts, more, scale = assemble(given, task=task, origin=where)
+    return Pool(name=name, columns=given.others, notes=notes + more, origin=replace(where, scale=scale), **parts)
 
 
 def assemble(given: Roles, *, task: Task | None, origin: Origin) -> tuple[dict[str, Any], tuple[str, ...], str]:

@@ -1,0 +1,1 @@
+"""What labels will give, before they are paid for."""
