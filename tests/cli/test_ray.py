@@ -151,6 +151,10 @@ def test_from_outside_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         list(engines.engine_of("ray://127.0.0.1:10001").map(place_and_die, [0], ""))
 
 
-def test_no_cluster_at_an_address() -> None:
+def test_no_cluster_at_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**_: Any) -> None:
+        raise ConnectionError("connection refused")
+
+    monkeypatch.setattr(ray, "init", init)
     with pytest.raises(FieldcheckError, match="no cluster at"):
-        list(engines.engine_of("ray://127.0.0.1:9").map(place_and_die, [0], ""))
+        list(engines.engine_of("ray:address=127.0.0.1:9").map(place_and_die, [0], ""))
