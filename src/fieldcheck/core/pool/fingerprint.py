@@ -81,7 +81,7 @@ def fingerprint(
 
 
 def _digest(parts: tuple[bytes, ...]) -> bytes:
-    total = hashlib.sha256()
+    total = hashlib.blake2b(digest_size=32)  # where a processor has no instructions for SHA, twice as fast
     for part in parts:
         total.update(len(part).to_bytes(8, "little"))
         total.update(part)

@@ -135,33 +135,73 @@ def assisted(
         One per label; the last is its chance.
     """
     size = model.population.size
-    belief, *held_out = model.fits(items, losses, _parts(len(items)))
-    own = model.expected(belief, items)
-    shift = calibrating_shift(model, own, losses, 1 / at)
-    crossed = np.empty(len(items))
-    for number, one in enumerate(held_out):
-        crossed[number::FOLDS] = model.expected(one, items[number::FOLDS])
-    dispersion = float(((losses - crossed) ** 2).sum() / max(float((crossed**2).sum()), 1e-300))
-    look = _Look(model.rule, belief, chances, shift, dispersion, few=size <= FEW)
+    fits = [_Fitted.to(model, items, losses, at)]
+    while (lighter := fits[-1].lighter) is not None:
+        fits.append(_Fitted.to(model, items, lighter, at))
+    look = _Look(model.rule, tuple(one.reading for one in fits), chances, few=size <= FEW)
     sums, audit, rates, lowest = scan(model.population, _look, look)
-    terms = (1 - at) / at**2 * (losses - crossed) ** 2
-    lighter = _lighter(losses, terms) if model.family == "bernoulli" else None
-    shifted, foreseen, weighted, expected, left, heavy, plain = map(float, sums)
-    return Assisted(
-        belief,
-        _possible(shifted / size, losses, size, family=model.family),
-        float(terms.sum()) / size**2,
-        foreseen / size**2,
-        hit_rate(weighted / expected),
-        left / heavy if heavy else math.inf,
-        sparsest_rates(rates.columns[0]) if isinstance(rates, GatheredRows) else _sparsest(rates, size),
-        lowest.low,
-        model.useless(items, losses, belief.evidence, before=USELESS),
-        float(((1 - at) / at**2 * (losses - own) ** 2).sum()) / size**2,
-        plain / size**2,
-        tuple(map(float, audit)),
-        None if lighter is None else assisted(model, items, lighter, chances=chances, at=at),
-    )
+    least = sparsest_rates(rates.columns[0]) if isinstance(rates, GatheredRows) else _sparsest(rates, size)
+    found: list[Assisted] = []
+    for fit, own in zip(reversed(fits), reversed(sums), strict=True):
+        shifted, foreseen, weighted, expected, left, heavy, plain = map(float, own)
+        one = Assisted(
+            fit.reading.belief,
+            _possible(shifted / size, fit.losses, size, family=model.family),
+            float(fit.terms.sum()) / size**2,
+            foreseen / size**2,
+            hit_rate(weighted / expected),
+            left / heavy if heavy else math.inf,
+            least,
+            lowest.low,
+            model.useless(items, fit.losses, fit.reading.belief.evidence, before=USELESS),
+            float(((1 - at) / at**2 * (fit.losses - fit.expected) ** 2).sum()) / size**2,
+            plain / size**2,
+            tuple(map(float, audit)),
+            found[-1] if found else None,
+        )
+        found.append(one)
+    return found[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """How some losses are read: what is believed after them, the shift that puts its level right, the dispersion."""
+
+    belief: Belief
+    shift: float
+    dispersion: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A risk model after some losses.
+
+    expected
+        Loss, one per label.
+    terms
+        What each label adds to the variance, by what the labels of other folds say of it.
+    lighter
+        The losses to compare with, if any.
+    """
+
+    reading: _Reading
+    losses: FloatArray
+    expected: FloatArray
+    terms: FloatArray
+    lighter: FloatArray | None
+
+    @classmethod
+    def to(cls, model: RiskModel, items: IntArray, losses: FloatArray, at: FloatArray) -> _Fitted:
+        belief, *held_out = model.fits(items, losses, _parts(len(items)))
+        own = model.expected(belief, items)
+        crossed = np.empty(len(items))
+        for number, one in enumerate(held_out):
+            crossed[number::FOLDS] = model.expected(one, items[number::FOLDS])
+        dispersion = float(((losses - crossed) ** 2).sum() / max(float((crossed**2).sum()), 1e-300))
+        terms = (1 - at) / at**2 * (losses - crossed) ** 2
+        reading = _Reading(belief, calibrating_shift(model, own, losses, 1 / at), dispersion)
+        lighter = _lighter(losses, terms) if model.family == "bernoulli" else None
+        return cls(reading, losses, own, terms, lighter)
 
 
 def _lighter(losses: FloatArray, terms: FloatArray) -> FloatArray | None:
@@ -179,32 +219,36 @@ def _lighter(losses: FloatArray, terms: FloatArray) -> FloatArray | None:
 @dataclass(frozen=True, eq=False)
 class _Look:
     rule: RiskRule
-    belief: Belief
+    readings: tuple[_Reading, ...]
     chances: ItemChances
-    shift: float
-    dispersion: float
     few: bool
 
 
 def _look(
     part: Population, look: _Look
-) -> tuple[tuple[ExactSum, ...], tuple[ExactSum, ...], GatheredRows | IntArray, Range]:
+) -> tuple[tuple[tuple[ExactSum, ...], ...], tuple[ExactSum, ...], GatheredRows | IntArray, Range]:
     """A step: all sums that the estimate and its intervals are made of, and how densely items were drawn."""
     rule = look.rule
-    odds, (chance, audit) = rule.odds(look.belief, part), look.chances.look(rule, part)
-    expected, shifted = rule.loss(odds), rule.loss(odds + look.shift)
-    inverse, rates = 1 / chance - 1, hit_rates(chance)
-    left = expected * (1 - chance)
-    columns = (
-        shifted,
-        rule.spread(shifted, dispersion=look.dispersion) * inverse,
-        expected * chance,
-        expected,
-        left,
-        left / rates,  # 0 where an item was drawn for sure
-        rule.spread(expected) * inverse,
-    )
-    return summed(*columns), audit, GatheredRows((chance,)) if look.few else _classes(rates), Range.of(chance)
+    chance, audit = look.chances.look(rule, part)
+    missed, rates = 1 - chance, hit_rates(chance)
+    inverse = 1 / chance - 1
+    sums = []
+    for one in look.readings:
+        odds = rule.odds(one.belief, part)
+        expected, shifted = rule.loss(odds), rule.loss(odds + one.shift)
+        left = expected * missed
+        columns = (
+            shifted,
+            rule.spread(shifted, dispersion=one.dispersion) * inverse,
+            expected * chance,
+            expected,
+            left,
+            left / rates,  # 0 where an item was drawn for sure
+            rule.spread(expected) * inverse,
+        )
+        sums.append(summed(*columns))
+    dense = GatheredRows((chance,)) if look.few else _classes(rates)
+    return tuple(sums), audit, dense, Range.of(chance)
 
 
 def calibrating_shift(model: RiskModel, expected: FloatArray, losses: FloatArray, weights: FloatArray) -> float:

@@ -114,6 +114,6 @@ def _shard(record: Any, place: Path) -> ShardFile:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a file."""
+    """BLAKE2b of a file, of 32 bytes."""
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
