@@ -79,15 +79,14 @@ class ExactSum:
         if not math.isfinite(top):
             fine = np.isfinite(rest)
             return cls(cls.of(rest[fine]).units, float(rest[~fine].sum()))
-        shift = room - math.frexp(top)[1]
-        while rest.any():
-            shift = min(shift, _FINEST)
+        while top:
+            shift = min(room - math.frexp(top)[1], _FINEST)
             leading = _leading(rest, shift)
             units += int(math.ldexp(leading.sum(), shift)) << (_FINEST - shift)
             if shift == _FINEST:
                 break
             rest = np.subtract(rest, leading, out=leading)
-            shift += room
+            top = _largest(rest)
         return cls(units)
 
     def __add__(self, other: ExactSum) -> ExactSum:

@@ -14,7 +14,9 @@ import numpy.typing as npt
 def expit(x: npt.ArrayLike) -> Any:
     """The chance for these log odds."""
     with np.errstate(over="ignore"):  # it is 0 there
-        return 1 / (1 + np.exp(np.negative(x)))
+        found = np.exp(np.negative(x, dtype=np.float64))
+    found += 1  # in place: what is worked out for a block of items stays in the cache
+    return np.divide(1, found, out=found) if isinstance(found, np.ndarray) else 1 / found
 
 
 def logit(chance: npt.ArrayLike) -> Any:

@@ -134,11 +134,11 @@ class RiskRule:
 
 def _linear(row: FloatArray, columns: Sequence[FloatArray], codes: npt.NDArray[Any] | None, size: int) -> FloatArray:
     """Item by item, feature by feature: a product of matrices may add in another order for other sizes."""
-    found = np.full(size, row[0])
+    found, added = np.full(size, row[0]), np.empty(size)
     for slope, column in zip(row[1:].tolist(), columns, strict=False):
-        found += slope * column
+        found += np.multiply(column, slope, out=added)
     if codes is not None:
-        found += row[1 + len(columns) :][codes]
+        found += row[1 + len(columns) :].take(codes, out=added, mode="clip")
     return found
 
 
