@@ -114,14 +114,20 @@ def _fine_counts(part: Any, given: tuple[Column, IntArray, IntArray]) -> IntArra
 
 
 def _cell(values: FloatArray, first: IntArray, cells: IntArray) -> IntArray:
-    bits = _bits(values)
-    lead = bits >> _COARSE
-    inside = ((bits >> (_COARSE - 32)) & 0xFFFFFFFF) * cells[lead] >> 32
-    return np.asarray(first[lead] + inside)
+    inside = _bits(values)
+    lead = inside >> _COARSE
+    inside >>= _COARSE - 32
+    inside &= 0xFFFFFFFF
+    inside *= cells[lead]
+    inside >>= 32
+    inside += first[lead]
+    return inside
 
 
 def _bits(values: FloatArray) -> IntArray:
     """Whole numbers from 0 to 2**63 - 1 in the order of these floats, of which two of the same half are one."""
-    raw = (values + 0.0).view(np.int64)  # so that -0 is 0
-    ordered = np.where(raw < 0, ~raw, raw | np.int64(-(2**63)))  # as unsigned numbers, in order
-    return np.asarray((ordered.view(np.uint64) >> np.uint64(1)).view(np.int64))
+    found: IntArray = (values + 0.0).view(np.int64)  # so that -0 is 0
+    found ^= (found >> 63) & np.int64(2**63 - 1)  # negative numbers the other way round: now they are in order
+    found >>= 1
+    found += 1 << 62
+    return found
