@@ -37,8 +37,16 @@ WATCHED = 10.0
 """Seconds for which a snapshot that was looked at is kept up to date."""
 
 
-ARENA_MAX = -8
-"""M_ARENA_MAX in glibc's malloc.h."""
+ARENA_MAX, MMAP_THRESHOLD, TRIM_THRESHOLD = -8, -3, -1
+"""Of glibc's malloc.h."""
+
+
+LARGE = 1 << 20
+"""Bytes from which an array has pages of its own."""
+
+
+SPARE = 64 << 20
+"""Bytes at the end of the heap that are kept for what comes next."""
 
 
 log = logging.getLogger("fieldcheck.web")
@@ -132,9 +140,14 @@ class Watch:
 
 
 def share_one_heap() -> None:
-    """Let all threads that come after share a heap: with one for each, what a thread let go of helps no other."""
+    """Let all threads that come after share a heap: with one for each, what a thread let go of helps no other.
+
+    Large arrays stay out of it: their pages go back when they are gone, and what is small leaves no holes among them.
+    """
     with contextlib.suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(ARENA_MAX, 1)
+        set_option = ctypes.CDLL(None).mallopt
+        for option, value in ((ARENA_MAX, 1), (MMAP_THRESHOLD, LARGE), (TRIM_THRESHOLD, SPARE)):
+            set_option(option, value)
 
 
 def give_back() -> None:
