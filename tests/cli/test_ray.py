@@ -142,6 +142,21 @@ def test_a_wave_over_shards_is_the_same_as_here(tmp_path: Path) -> None:
     assert not there.held
 
 
+def told(shard: int, constants: str) -> tuple[int, str]:
+    return os.getpid(), f"{constants} {shard}"
+
+
+@pytest.mark.usefixtures("joined")
+def test_workers_that_are_kept_serve_the_next_step() -> None:
+    engine = engines.ray.Ray(workers=1).kept()
+    first, second = list(engine.map(told, [0, 1], "one")), list(engine.map(told, [2], "two"))
+    assert [said for _, said in first + second] == ["one 0", "one 1", "two 2"]
+    assert len({worker for worker, _ in first + second}) == 1
+    with pytest.raises(FieldcheckError, match="this shard is bad"):
+        list(engine.map(refuse, [0, 1], None))
+    assert [said for _, said in engine.map(told, [3], "three")] == ["three 3"]
+
+
 def test_from_outside_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def init(**_: Any) -> None:
         raise ImportError("Ray Client requires pip package `ray[client]`.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -52,10 +52,9 @@ class Ray:
             # In a list Ray leaves it alone: each worker fetches it when its first shard comes, a new one too.
             kept = [ray.put(constants)]
             count = min(self.workers or int(ray.cluster_resources().get("CPU", 1)), len(shards))
-            made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES)(_Worker)
-            actors = [made.remote(str(Path.cwd())) for _ in range(count)]
             try:
-                yield from _as_done(ray, actors, step, shards, kept)
+                with self._working(ray, count) as actors:
+                    yield from _as_done(ray, actors, step, shards, kept)
             except ray.exceptions.RayTaskError as error:
                 raise error.cause from None
             except ray.exceptions.RayActorError as error:
@@ -70,16 +69,23 @@ class Ray:
                     rule="every machine of the cluster has the same fieldcheck, and sees the same folders",
                     hint="pip install there what is installed here",
                 ) from error
-            finally:
-                for actor in actors:
-                    ray.kill(actor)
 
-    def kept(self) -> Ray:
-        """The same; this process stays in the cluster until it ends, or leaves it."""
+    @contextmanager
+    def _working(self, ray: Any, count: int) -> Iterator[list[Any]]:
+        """So many workers, as long as it takes."""
+        actors = _made(ray, count)
+        try:
+            yield actors
+        finally:
+            for actor in actors:
+                ray.kill(actor)
+
+    def kept(self) -> KeptRay:
+        """The same whose workers stay for the next steps; this process stays in the cluster until it leaves it."""
         ray = _imported()
         if not ray.is_initialized():
             self._join(ray)
-        return self
+        return KeptRay(self.address, self.workers)
 
     @contextmanager
     def _connected(self, ray: Any) -> Iterator[None]:
@@ -114,17 +120,43 @@ class Ray:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class KeptRay(Ray):
+    """Workers that are started once for many short steps: Ray ends them when nothing holds them any more.
+
+    _held
+        By the stay in a cluster, those that were made in it.
+    """
+
+    _held: dict[str, list[Any]] = field(default_factory=dict, repr=False)
+
+    @contextmanager
+    def _working(self, ray: Any, count: int) -> Iterator[list[Any]]:
+        stay = ray.get_runtime_context().get_job_id()
+        actors = self._held.pop(stay, [])
+        self._held.clear()
+        actors += _made(ray, count - len(actors))
+        yield actors[:count]
+        self._held[stay] = actors  # not where a step failed, or nobody waits for the rest: workers may be at it
+
+
+def _made(ray: Any, count: int) -> list[Any]:
+    made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=TRIES)(_Worker)
+    return [made.remote(str(Path.cwd())) for _ in range(count)]
+
+
 class _Worker:
     """Lives in a process of the cluster."""
 
     def __init__(self, folder: str) -> None:
-        self.constants: list[Any] = []
+        self.constants: tuple[Any, Any] | None = None
         with suppress(OSError):  # a machine without it can still read what has a whole path
             os.chdir(folder)
 
     def run(self, step: Callable[[Any, Any], Any], shard: Any, kept: list[Any]) -> Any:
-        self.constants = self.constants or [_imported().get(kept[0])]
-        return step(shard, self.constants[0])
+        if self.constants is None or self.constants[0] != kept[0]:
+            self.constants = (kept[0], _imported().get(kept[0]))
+        return step(shard, self.constants[1])
 
 
 def _as_done(
