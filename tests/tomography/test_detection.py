@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from fieldcheck.cli.app import app
 from fieldcheck.core.boxes import objects_of
-from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.errors import FieldcheckError, SpaceError
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.models.fit import PictureFit
@@ -228,6 +228,11 @@ def test_wrong_outputs_are_said(folder: Path) -> None:
         subject(folder, "elastic")
 
 
+def test_boxes_are_held_against_boxes(folder: Path) -> None:
+    with pytest.raises(SpaceError, match="the model gives boxes, and the check is 'label'"):
+        subject(folder, "brightness", check="label", more='scale = "none"\nlayout = "plain"\ndecoder = "boxes"')
+
+
 def test_flat_rows_are_boxes_where_that_is_said(folder: Path) -> None:
     found = subject(folder, "scale", model="detectors:flat", more='decoder = "boxes:columns=6"\nlayout = "plain"')
     assert found.measure(np.zeros(3, dtype=int), np.arange(3), None).tolist() == [0.0] * 3
@@ -323,6 +328,15 @@ def test_average_precision_by_hand() -> None:
     assert found.precision == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
     assert found.recall == 0.5
     assert found.select(np.array([1])).found.tolist() == []
+
+
+def test_without_classes_all_objects_are_one_kind() -> None:
+    """Two objects of two classes, both found by boxes that name none, the second after a box of nothing."""
+    truth = np.array([[0, 0, 10, 10, 0.0], [20, 0, 30, 10, 1.0]])
+    said = np.array([[0, 0, 10, 10, 0.9, np.nan], [50, 0, 60, 10, 0.8, np.nan], [20, 0, 30, 10, 0.7, np.nan]])
+    assert objects_of([truth], [said], iou=0.5, score=0.5).precision == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
+    truth[:, 4], said[:, 5] = np.nan, 3
+    assert objects_of([truth], [said], iou=0.5, score=0.5).precision == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
 
 
 def test_levels_may_be_chosen() -> None:

@@ -279,13 +279,19 @@ def _scenes(file: SpaceFile, inputs: Inputs, opened: models.Opened, *, trust: bo
     """True boxes where the check is about boxes, and what the model says: boxes in the picture then."""
     steps, model = opened.steps, opened.model
     boxed = isinstance(file.measure, measures.Detection | measures.DetectionF1)
+    function = file.check.get("kind") == "function"
     if not boxed and "decoder" not in file.model:
         return None, lambda batch: model.respond(steps(batch)).outputs
+    if not boxed and not function:
+        raise SpaceError(
+            f"the model gives boxes, and the check is '{file.check.get('kind', 'label')}'",
+            rule="boxes are held against boxes: detection, detection-f1, or a function of yours",
+            hint='kind = "detection" in [check]',
+        )
     given = [(one["truth"], one["model"]) for one in file.check.get("classes", {}).values()]
     names = {"truth": getattr(inputs, "classes", ()), "model": file.model.get("classes", ())}
     groups = models.ClassGroups.of(given, **names) if given else None
     detector = models.Detector.of(opened, inputs, str(file.model.get("decoder", "boxes")), groups=groups, trust=trust)
-    function = file.check.get("kind") == "function"
     right: Right = models.named_object(str(file.check["function"]), trust=trust) if function else file.measure
     truths = [detector.true_boxes(label) for label in _labels(inputs)]
     visible = float(file.check.get("visible", VISIBLE))
