@@ -40,7 +40,8 @@ class PairVerdict:
     """Both tests of one pair of perturbations.
 
     independent
-        Whether the resampled test, at 5 % over all pairs together (Holm), leaves independence standing.
+        Whether the resampled test, at 5 % over all pairs together (Holm), leaves independence standing. Where no input
+        tells the tests of the pair apart (all right, or all wrong), there was nothing to test.
     """
 
     first: str
@@ -48,6 +49,12 @@ class PairVerdict:
     published: PairTest
     resampled: PairTest
     independent: bool
+
+    @property
+    def decision(self) -> str:
+        if not self.resampled.cells:
+            return "nothing to compare"
+        return "independent" if self.independent else "dependent"
 
 
 LEVEL = 0.05
@@ -69,7 +76,8 @@ def independence(space: Space, outcomes: Outcomes, *, seed: int = 0) -> tuple[Pa
         )
     kept = _standing([test.p_value for _, test in found])
     return tuple(
-        PairVerdict(one.first, one.second, one, other, stands) for (one, other), stands in zip(found, kept, strict=True)
+        PairVerdict(one.first, one.second, one, other, stands and other.cells > 0)
+        for (one, other), stands in zip(found, kept, strict=True)
     )
 
 
