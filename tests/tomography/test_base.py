@@ -120,7 +120,9 @@ def test_what_was_expected_is_checked_whatever_the_plan_and_when_a_run_goes_on(
     Path("plain.py").write_text(CODE)
     Path("space.toml").write_text(TOML.format(expect=0.98))
     for more in ([], ["--resume"]):
-        stopped = CliRunner().invoke(app, ["tomography", "run", "space.toml", "--out", "run", "--trust", *options, *more])
+        stopped = CliRunner().invoke(
+            app, ["tomography", "run", "space.toml", "--out", "run", "--trust", *options, *more]
+        )
         assert "expected were 98.0 %" in str(stopped.exception)
         outcomes = Run.open("run").outcomes
         assert len(outcomes) >= 400

@@ -202,6 +202,12 @@ def test_the_command_line_says_what_is_left(folder: Path) -> None:
     assert run.exit_code == 0, run.output
     assert "Share of the inputs with an object left" in run.output
     assert "objects found" in run.output
+    asked, gone = (
+        int(line.split()[0].replace(",", ""))
+        for line in run.output.splitlines()
+        if line[:1].isdigit() and (" inferences in " in line or " more were planned where no object is left" in line)
+    )
+    assert asked + gone == 36 * 12
     summary = CliRunner().invoke(
         app, ["tomography", "run", "space.toml", "--out", "run", "--trust", "--resume", "--json"]
     )
