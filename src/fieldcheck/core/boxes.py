@@ -95,7 +95,7 @@ class Objects:
         if np.isnan(true).any() or np.isnan(said).any():
             true, said = np.zeros(len(true)), np.zeros(len(said))
         classes = np.unique(true).tolist()
-        found = [self._precision(said == one, np.count_nonzero(true == one)) for one in classes]
+        found = [self._precision(said == one, int(np.count_nonzero(true == one))) for one in classes]
         return float(np.mean(found)) if found else math.nan
 
     def _precision(self, said: BoolArray, objects: int) -> float:

@@ -124,9 +124,7 @@ def _alone(run: Run, axis: int) -> IntArray:
     return run.space.numbers(severities)
 
 
-def interactions(
-    run: Run, *, count: int, level: float, profile: Profile | None = None
-) -> tuple[Interaction, ...]:
+def interactions(run: Run, *, count: int, level: float, profile: Profile | None = None) -> tuple[Interaction, ...]:
     """Pairs of perturbations that are worse together than they should be, worst first."""
     if len(run.space.axes) < 2:
         return ()
