@@ -324,6 +324,8 @@ def test_an_onnx_detector_of_one_picture_at_a_time(folder: Path) -> None:
     assert found.measure(np.zeros(5, dtype=int), np.arange(5), None).tolist() == [1, 1, 1, 1, 0]
     moved = found.space.numbers([[1, 0], [3, 0]])  # by 1.6 pixels (overlap .61) and by 4.7 (.23)
     assert found.measure(moved, np.zeros(2, dtype=int), None).tolist() == [1.0, 0.0]
+    with pytest.raises(FieldcheckError, match="fit letterbox"):
+        subject(folder, "translate", model="tiny.onnx", more=more.replace('fit = "letterbox"\n', ""), data="")
 
 
 def test_average_precision_by_hand() -> None:
