@@ -107,3 +107,12 @@ def test_where_all_inputs_fail_there_is_nothing_to_compare() -> None:
     (verdict,) = independence(space, rows)
     assert (verdict.decision, verdict.independent) == ("nothing to compare", False)
     assert products((verdict,)).startswith("Nothing to compare")
+
+
+def test_tests_of_a_few_inputs_tell_nothing() -> None:
+    """One input a test: its rate is 0 or 1, and seems to have no error."""
+    rows = outcomes(np.random.default_rng(1))
+    one = rows.select((rows.tests == 0) | (rows.inputs == 7))
+    with pytest.raises(SpaceError, match="measured alone and together"):
+        independence(SPACE, one)
+    assert len(independence(SPACE, rows.select(rows.inputs < 30))) == 1
