@@ -107,3 +107,23 @@ def test_what_was_expected_is_checked_before_the_rest_is_spent(tmp_path: Path, m
     assert went_on.exit_code == 0, went_on.output
     assert len(Run.open("run").outcomes) == 1500
     assert 0.4 < Run.open("run").outcomes.held[:400].mean() < 0.6
+
+
+@pytest.mark.parametrize(
+    "options", [["--inferences", "1600"], ["--plan", "pairs", "--half-width", "0.04"], ["--plan", "ordered"]]
+)
+def test_what_was_expected_is_checked_whatever_the_plan_and_when_a_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("rows.npz", x=np.repeat([[1.0], [-1.0]], 1000, axis=0), y=np.zeros(2000, dtype=int))
+    Path("plain.py").write_text(CODE)
+    Path("space.toml").write_text(TOML.format(expect=0.98))
+    for more in ([], ["--resume"]):
+        stopped = CliRunner().invoke(
+            app, ["tomography", "run", "space.toml", "--out", "run", "--trust", *options, *more]
+        )
+        assert "expected were 98.0 %" in str(stopped.exception)
+        outcomes = Run.open("run").outcomes
+        assert len(outcomes) >= 400
+        assert not outcomes.tests.any()

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from fieldcheck.cli.app import app
 from fieldcheck.core.boxes import objects_of
-from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.errors import FieldcheckError, SpaceError
 from fieldcheck.core.rng import ItemStreams
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.models.fit import PictureFit
@@ -202,6 +202,12 @@ def test_the_command_line_says_what_is_left(folder: Path) -> None:
     assert run.exit_code == 0, run.output
     assert "Share of the inputs with an object left" in run.output
     assert "objects found" in run.output
+    asked, gone = (
+        int(line.split()[0].replace(",", ""))
+        for line in run.output.splitlines()
+        if line[:1].isdigit() and (" inferences in " in line or " more were planned where no object is left" in line)
+    )
+    assert asked + gone == 36 * 12
     summary = CliRunner().invoke(
         app, ["tomography", "run", "space.toml", "--out", "run", "--trust", "--resume", "--json"]
     )
@@ -226,6 +232,11 @@ def test_wrong_outputs_are_said(folder: Path) -> None:
         subject(folder, "scale", more='decoder = "yolo99"\nlayout = "plain"')
     with pytest.raises(FieldcheckError, match="elastic does not say"):
         subject(folder, "elastic")
+
+
+def test_boxes_are_held_against_boxes(folder: Path) -> None:
+    with pytest.raises(SpaceError, match="the model gives boxes, and the check is 'label'"):
+        subject(folder, "brightness", check="label", more='scale = "none"\nlayout = "plain"\ndecoder = "boxes"')
 
 
 def test_flat_rows_are_boxes_where_that_is_said(folder: Path) -> None:
@@ -313,6 +324,8 @@ def test_an_onnx_detector_of_one_picture_at_a_time(folder: Path) -> None:
     assert found.measure(np.zeros(5, dtype=int), np.arange(5), None).tolist() == [1, 1, 1, 1, 0]
     moved = found.space.numbers([[1, 0], [3, 0]])  # by 1.6 pixels (overlap .61) and by 4.7 (.23)
     assert found.measure(moved, np.zeros(2, dtype=int), None).tolist() == [1.0, 0.0]
+    with pytest.raises(FieldcheckError, match="fit letterbox"):
+        subject(folder, "translate", model="tiny.onnx", more=more.replace('fit = "letterbox"\n', ""), data="")
 
 
 def test_average_precision_by_hand() -> None:
@@ -323,6 +336,15 @@ def test_average_precision_by_hand() -> None:
     assert found.precision == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
     assert found.recall == 0.5
     assert found.select(np.array([1])).found.tolist() == []
+
+
+def test_without_classes_all_objects_are_one_kind() -> None:
+    """Two objects of two classes, both found by boxes that name none, the second after a box of nothing."""
+    truth = np.array([[0, 0, 10, 10, 0.0], [20, 0, 30, 10, 1.0]])
+    said = np.array([[0, 0, 10, 10, 0.9, np.nan], [50, 0, 60, 10, 0.8, np.nan], [20, 0, 30, 10, 0.7, np.nan]])
+    assert objects_of([truth], [said], iou=0.5, score=0.5).precision == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
+    truth[:, 4], said[:, 5] = np.nan, 3
+    assert objects_of([truth], [said], iou=0.5, score=0.5).precision == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
 
 
 def test_levels_may_be_chosen() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
+from fieldcheck.cli.tomography.independence import products
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Outcomes, Space
 from fieldcheck.tomography.answers.independence import independence, published, resampled
@@ -97,3 +98,21 @@ def test_all_pairs_are_judged_together() -> None:
     assert verdicts == {("a", "b"): True, ("a", "c"): False, ("b", "c"): True}
     with pytest.raises(SpaceError, match="alone and together"):
         independence(space, outcomes.select(tests == 0))
+
+
+def test_where_all_inputs_fail_there_is_nothing_to_compare() -> None:
+    """Level 1 of a is as good as nothing, b and both together fail all inputs: no pair of tests tells anything."""
+    space = Space((Axis("a", 1), Axis("b", 1)))
+    rows = Outcomes(np.repeat([0, 1, 2, 3], 50), np.tile(np.arange(50), 4), np.repeat([1.0, 0.0, 1.0, 0.0], 50))
+    (verdict,) = independence(space, rows)
+    assert (verdict.decision, verdict.independent) == ("nothing to compare", False)
+    assert products((verdict,)).startswith("Nothing to compare")
+
+
+def test_tests_of_a_few_inputs_tell_nothing() -> None:
+    """One input a test: its rate is 0 or 1, and seems to have no error."""
+    rows = outcomes(np.random.default_rng(1))
+    one = rows.select((rows.tests == 0) | (rows.inputs == 7))
+    with pytest.raises(SpaceError, match="measured alone and together"):
+        independence(SPACE, one)
+    assert len(independence(SPACE, rows.select(rows.inputs < 30))) == 1

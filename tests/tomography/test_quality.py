@@ -418,6 +418,15 @@ def test_quality_stops_early_where_batches_agree(monkeypatch: pytest.MonkeyPatch
     assert 16 * 400 < seen <= 16 * 1000
 
 
+def test_with_too_few_inputs_to_stop_early_all_are_looked_at() -> None:
+    """Inputs in the order of batches are the same inputs: the score is that of all at once."""
+    executor = built("brightness contrast", smooth_images(40), "image")
+    asked: dict[str, Any] = {"score": "ssim", "tests": 16, "inputs": 20}
+    np.testing.assert_allclose(
+        measure_quality(executor, **asked, stop=0.01).measured, measure_quality(executor, **asked).measured
+    )
+
+
 @pytest.mark.parametrize("wrong", [{"surrogate": "tree"}, {"scale": "inch"}, {"stop": -1}, {"stop": 2.0}])
 def test_ways_that_do_not_exist_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SpaceError):

@@ -11,7 +11,9 @@ import pytest
 from fieldcheck.core.errors import SpaceError
 from fieldcheck.core.space import Axis, Space
 from fieldcheck.core.types import FloatArray, IntArray
+from fieldcheck.tomography.answers.profile import Profile
 from fieldcheck.tomography.answers.run import Run, measure
+from fieldcheck.tomography.answers.weak_spots import weaknesses
 from fieldcheck.tomography.plans import registry as plans
 from fieldcheck.tomography.setup.subject import Subject
 from fieldcheck.tomography.surrogates import Logistic
@@ -47,6 +49,19 @@ def test_a_run_that_was_extended_is_fitted_again(folder: Path) -> None:
     assert (before.rows, after.rows) == (200, 300)
     (folder / "surrogate.npz").unlink()
     assert Run.open(folder).ask("all") == after
+
+
+def test_what_never_happens_is_not_listed_as_weak(folder: Path) -> None:
+    """Blur stays at 1 and below; the weakest pair and the smallest failing combination would have more of it."""
+    run = Run.open(folder)
+    for profile, highest in ((None, 3), (Profile({"blur": [1, 1, 0, 0]}), 1)):
+        found = weaknesses(run, below=0.75, profile=profile)
+        assert found.smallest is not None
+        listed = [found.smallest, *found.conditions, *(one.condition for one in found.interactions)]
+        assert max(one.severities.get("blur", 0) for one in listed) == highest
+    everything = weaknesses(run, below=0.3)
+    assert everything.smallest is not None
+    assert weaknesses(run, below=0.3, profile=Profile({"blur": [1, 1, 0, 0]})).smallest is None
 
 
 def test_measuring_keeps_no_fit(folder: Path) -> None:

@@ -65,6 +65,28 @@ def test_a_function_is_a_model(folder: Path) -> None:
     assert len(run.outcomes) == 3 * 4
 
 
+def test_answers_are_held_against_the_unperturbed_ones(folder: Path) -> None:
+    """The same model, its labels swapped: unperturbed it is right by definition, and what changes is wrong."""
+    rows = np.load(folder / "rows.npz")
+    np.savez(folder / "rows.npz", x=rows["x"], y=1 - rows["y"])
+    asked = 'rows.npz#x"\n[check]\nreference = "unperturbed'
+    path = folder / "space.toml"
+    text = SPACE.replace('kind = "row"\n', "").format(model="rowmodel:above", data=asked)
+    path.write_text(text.replace("[check]", 'kind = "row"\n[check]'))
+    run = measure(of_space_file(read_space_file(path), trust=True), plan=plans.build("full"))
+    wrong = run.outcomes.select(run.outcomes.held == 0)
+    assert sorted(zip(wrong.tests.tolist(), wrong.inputs.tolist(), strict=True)) == [(1, 0), (2, 0), (2, 2)]
+
+
+@pytest.mark.parametrize("kind", ["function", "detection:iou=0.5"])
+def test_other_checks_have_no_unperturbed_answer(folder: Path, kind: str) -> None:
+    path = folder / "space.toml"
+    check = f'[check]\nkind = "{kind}"\nfunction = "rowmodel:own"\nreference = "unperturbed"\n'
+    path.write_text(SPACE.format(model="rowmodel:above", data="rows.npz#x") + check)
+    with pytest.raises(FieldcheckError, match="with the unperturbed answer as reference"):
+        read_space_file(path)
+
+
 def test_code_needs_trust(folder: Path) -> None:
     with pytest.raises(FieldcheckError, match="trust"):
         subject(folder, model="rowmodel:above", trust=False)

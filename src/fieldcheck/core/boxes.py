@@ -88,18 +88,22 @@ class Objects:
     def precision(self) -> float:
         """Mean over the classes of the average precision, the area under the curve of precision over recall.
 
-        Everingham et al., The Pascal visual object classes challenge, IJCV 2010, without the eleven steps.
+        Everingham et al., The Pascal visual object classes challenge, IJCV 2010, without the eleven steps. Where
+        objects or boxes have no class, all are one.
         """
-        classes = np.unique(self.true_classes).tolist()
-        return float(np.mean([self._precision(one) for one in classes])) if classes else math.nan
+        true, said = self.true_classes, self.said_classes
+        if np.isnan(true).any() or np.isnan(said).any():
+            true, said = np.zeros(len(true)), np.zeros(len(said))
+        classes = np.unique(true).tolist()
+        found = [self._precision(said == one, int(np.count_nonzero(true == one))) for one in classes]
+        return float(np.mean(found)) if found else math.nan
 
-    def _precision(self, kind: float) -> float:
-        same = (self.said_classes == kind) | np.isnan(self.said_classes)
-        order = np.argsort(-self.scores[same], kind="stable")
-        right = np.cumsum(self.right[same][order])
+    def _precision(self, said: BoolArray, objects: int) -> float:
+        order = np.argsort(-self.scores[said], kind="stable")
+        right = np.cumsum(self.right[said][order])
         precision = right / np.arange(1, len(right) + 1)
         best = np.maximum.accumulate(precision[::-1])[::-1]
-        recall = np.concatenate([[0.0], right / np.count_nonzero(self.true_classes == kind)])
+        recall = np.concatenate([[0.0], right / objects])
         return float((np.diff(recall) * best).sum())
 
     def select(self, rows: IntArray) -> Objects:

@@ -91,7 +91,7 @@ def independence(found: tuple[apart.PairVerdict, ...]) -> Table:
             one.resampled.cells,
             one.published.p_value,
             one.resampled.p_value,
-            "independent" if one.independent else "dependent",
+            one.decision,
         )
         for one in found
     )

@@ -42,3 +42,16 @@ def test_what_means_nothing_is_said(wrong: str) -> None:
 def test_two_blurs_are_asked_about() -> None:
     with pytest.raises(QueryError, match="which 'blur'"):
         parse("low blur", Space((Axis("motion-blur", 5), Axis("glass-blur", 5))))
+
+
+def test_words_that_the_space_file_leaves_alone_keep_their_meaning() -> None:
+    """Medium is said to be 2 and 3: low would share 2 with it and means nothing, high is 4 and 5 as ever."""
+    space = Space(
+        (Axis("zoom", 5, words={"medium": (2, 3)}), Axis("fog", 5, words={"Medium": (3, 3), "dense": (5, 5)}))
+    )
+    for words, levels in (("medium zoom", {2, 3}), ("high zoom", {4, 5})):
+        assert set(space.severities(parse(words, space).tests())[:, 0].tolist()) == levels
+    for words, levels in (("low fog", {1, 2}), ("medium fog", {3}), ("high fog", {4, 5}), ("dense fog", {5})):
+        assert set(space.severities(parse(words, space).tests())[:, 1].tolist()) == levels
+    with pytest.raises(QueryError, match="'low' is no level of zoom"):
+        parse("low zoom", space)

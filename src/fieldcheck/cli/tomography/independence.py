@@ -25,6 +25,8 @@ def independence(run: RunFolder, seed: options.Seed = 0, as_json: options.AsJson
 
 def products(found: tuple[apart.PairVerdict, ...]) -> str:
     """What follows, in words."""
+    if not any(one.resampled.cells for one in found):
+        return "Nothing to compare: inputs are right everywhere or wrong everywhere in these tests."
     held = [f"{one.first} and {one.second}" for one in found if one.independent]
     if not held:
         return "No two perturbations act independently: products of single ones would be wrong."

@@ -218,6 +218,7 @@ def _summary(run: Run, subject: tomography.Subject) -> dict[str, Any]:
         "by_order": {
             int(order): float(run.outcomes.held[orders == order].mean()) for order in np.unique(orders).tolist()
         },
+        "without_object": 0 if run.rows is None else len(run.rows) - len(run.outcomes),
         "objects": _objects(run),
         "left": _left(run),
         "not_applicable": int(len(every) - len(run.applicable(every))) if run.left is not None else 0,
@@ -287,6 +288,8 @@ def _show(run: Run, summary: dict[str, Any], out: Path) -> None:
     say(
         f"{summary['inferences']:,} inferences in {summary['tests_measured']:,} of {summary['tests']:,} tests, in {out}"
     )
+    if summary["without_object"]:
+        say(f"{summary['without_object']:,} more were planned where no object is left: the model was not asked")
     for sentence in run.ending.sentences() if run.ending is not None else ():
         say(sentence)
     _show_orders(summary)

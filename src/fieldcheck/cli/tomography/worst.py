@@ -44,7 +44,7 @@ def worst(
     for table in (*tomography_figures.tables(found), *tomography_figures.pairs_apart(opened)):
         show_table(table)
         say()
-    for line in in_short(found):
+    for line in (*in_short(found), *(() if chosen is None else chosen.notes(opened.space))):
         say(line)
     if (above := opened.higher_orders) is not None and above.differs:
         say(f"Pairs do not suffice: {above}.")

@@ -195,6 +195,8 @@ def _shape_hint(batch: Any) -> str:
     shape = tuple(getattr(batch, "shape", ()))
     if len(shape) == 4 and shape[3] in (1, 3, 4):
         return "channels come last here; many networks want them first: layout first"
+    if len(shape) == 4 and shape[1] in (1, 3):
+        return "where the model takes images of another size: fit letterbox, or fit stretch"
     if len(shape) == 3:
         return "there is no axis of channels; networks for images want one: batch[:, None], layout first"
     return "compare shape and type with those in training"

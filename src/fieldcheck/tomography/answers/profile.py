@@ -71,7 +71,7 @@ class Profile:
             if given is not None and (len(given) != axis.levels + 1 or sum(given) <= 0):
                 raise SpaceError(
                     f"the profile has {len(given)} weights for {axis.name}, in sum {sum(given):g}",
-                    rule=f"one per severity, 0 to {axis.levels}, not all zero",
+                    rule=f"one per severity ({', '.join(map(str, axis.values))}), not all zero",
                     hint=_EXAMPLE,
                 )
 

@@ -87,17 +87,21 @@ def weaknesses(
     profile
         What has no weight in it is not listed.
     """
-    tests = run.applicable(np.sort(low_orders(run.space, order)))
-    if profile is not None:
-        tests = tests[profile.of_tests(run.space, tests) > 0]
+    tests = _possible(run, np.sort(low_orders(run.space, order)), profile)
     limit = _base(run) - 0.1 if below is None else below
     return Weakness(
         conditions=weakest(run.fitted, run.outcomes, run.space, tests=tests, level=level, count=count),
-        interactions=interactions(run, count=count, level=level),
-        smallest=smallest(run, limit, level=level),
+        interactions=interactions(run, count=count, level=level, profile=profile),
+        smallest=smallest(run, limit, level=level, profile=profile),
         below=limit,
         corruption=corruption_error(run, level=level),
     )
+
+
+def _possible(run: Run, tests: IntArray, profile: Profile | None) -> IntArray:
+    """Those that are applicable and that the profile gives a weight."""
+    tests = run.applicable(tests)
+    return tests if profile is None else tests[profile.of_tests(run.space, tests) > 0]
 
 
 def corruption_error(run: Run, *, level: float = 0.95) -> CorruptionError | None:
@@ -120,12 +124,12 @@ def _alone(run: Run, axis: int) -> IntArray:
     return run.space.numbers(severities)
 
 
-def interactions(run: Run, *, count: int, level: float) -> tuple[Interaction, ...]:
+def interactions(run: Run, *, count: int, level: float, profile: Profile | None = None) -> tuple[Interaction, ...]:
     """Pairs of perturbations that are worse together than they should be, worst first."""
     if len(run.space.axes) < 2:
         return ()
     tests = low_orders(run.space, 2)
-    pairs = run.applicable(tests[run.space.orders(tests) == 2])
+    pairs = _possible(run, tests[run.space.orders(tests) == 2], profile)
     means, errors = run.fitted.predict(pairs)
     expected = independent(run, run.space.severities(pairs))
     order = np.lexsort((pairs, means - expected))[:count]
@@ -150,10 +154,10 @@ def independent(run: Run, severities: np.ndarray[tuple[int, ...], np.dtype[np.in
     return np.asarray(np.minimum(found, 1.0))
 
 
-def smallest(run: Run, below: float, *, level: float) -> Condition | None:
+def smallest(run: Run, below: float, *, level: float, profile: Profile | None = None) -> Condition | None:
     """The test with the smallest sum of severities whose robustness is under a limit; of those, the weakest."""
     tests = np.arange(run.space.size) if run.space.size <= LISTED else np.sort(low_orders(run.space, 3))
-    tests = run.applicable(tests)
+    tests = _possible(run, tests, profile)
     means, _ = run.fitted.predict(tests)
     failing = np.flatnonzero(means < below)
     if not len(failing):

@@ -267,7 +267,7 @@ def _scores(
 ) -> FloatArray:
     """One per test: of all inputs at once, or of batches of them until the scores hardly change."""
     if not stop or len(inputs) < 2 * BATCH:
-        return _together(executor, score, view, tests, inputs)
+        return _together(executor, score, view, tests, np.sort(inputs))
     sums, rows, counts = np.zeros(len(tests)), [], np.zeros(len(tests))
     going = np.arange(len(tests))
     for first in range(0, len(inputs) - BATCH + 1, BATCH):

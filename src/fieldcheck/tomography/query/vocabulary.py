@@ -64,9 +64,7 @@ class Quantity:
 
 def vocabulary(space: Space) -> dict[str, Quantity]:
     """By the name as it is compared (lower case, - for _)."""
-    found = {
-        _plain(axis.name): Quantity(axis.name, 0, axis.highest, True, axis.words or _usual(axis)) for axis in space.axes
-    }
+    found = {_plain(axis.name): Quantity(axis.name, 0, axis.highest, True, _words(axis)) for axis in space.axes}
     known = {
         "order": Quantity("order", 0, len(space.axes), True, {}),
         "severity_sum": Quantity("severity_sum", 0, sum(axis.highest for axis in space.axes), True, {}),
@@ -76,8 +74,20 @@ def vocabulary(space: Space) -> dict[str, Quantity]:
     return found | {_plain(name): known[name] for name in spaces.RESERVED}
 
 
+def _words(axis: Axis) -> dict[str, tuple[int, int]]:
+    """The words of the space file, and the usual ones that they leave alone."""
+    own, usual = {word.lower(): levels for word, levels in axis.words.items()}, _usual(axis)
+    taken = [levels for word, levels in own.items() if word in usual]
+    left = {
+        word: (low, high)
+        for word, (low, high) in usual.items()
+        if word not in own and all(high < first or last < low for first, last in taken)
+    }
+    return {**axis.words, **left}
+
+
 def _usual(axis: Axis) -> dict[str, tuple[int, int]]:
-    """Words for levels where nobody chose any: of five, 1 and 2 are low, 3 is medium, 4 and 5 are high."""
+    """Words for levels without which a space file may do: of five, 1 and 2 are low, 3 is medium, 4 and 5 are high."""
     top = axis.highest
     if top < 3:
         return {}

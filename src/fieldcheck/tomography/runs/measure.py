@@ -63,14 +63,18 @@ def carried_out(
     """All outcomes, those that the ledger has already first, and their arrangements where order matters.
 
     look
-        Shown the unperturbed inputs before the rest is spent; it may raise.
+        Shown the unperturbed inputs before the rest is spent, and when a run goes on; it may raise.
     workers
         Where all but the unperturbed inputs are run; by default here.
     """
     outcomes, arrangements = (_EMPTY, None) if ledger is None else ledger.read()
     here = Workers(Loop(), lambda: subject)
+    clean = len(schedule.unperturbed)
+    if look is not None and 0 < clean <= len(outcomes):
+        schedule.next(outcomes)  # refuses outcomes of other rows
+        look(outcomes.select(np.arange(clean)))
     while True:
-        first = len(outcomes) < len(schedule.unperturbed)
+        first = len(outcomes) < clean
         there = here if workers is None or first else workers
         parts = schedule.coming(outcomes, schedule.chunk if there is here else PART)
         if not parts:
@@ -83,7 +87,7 @@ def carried_out(
             if there is not here and subject.clock is not None:
                 subject.clock.add(seen.clock)
             outcomes, arrangements = _joined(outcomes, found), _appended(arrangements, variants)
-            if look is not None and len(outcomes) == len(schedule.unperturbed):
+            if look is not None and len(outcomes) == clean:
                 look(outcomes)
             if progress is not None:
                 progress(len(outcomes), schedule.total(outcomes))

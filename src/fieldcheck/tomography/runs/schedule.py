@@ -73,8 +73,8 @@ class Schedule:
         Settings before the run was extended, in order.
     base
         Unperturbed inputs that come first, whatever the plan, as far as there are and as a quarter of the budget pays
-        for: every drop is measured from them. Their chance is 0, because they are not drawn. A rule that looks test by
-        test decides on them, too.
+        for: every drop is measured from them. Their chance is 0, because they are not drawn. A plan of whole tests has
+        them as far as it has that test.
     alike
         Which tests make the same of an input, for a plan whose rows are drawn: the model is asked once. What is left
         of the drawn rows then has no known chance.
@@ -161,21 +161,31 @@ class Schedule:
 
     @cached_property
     def unperturbed(self) -> Rows:
-        """Rows without perturbation that come before those of the plan; none where the plan runs whole tests."""
+        """Rows without perturbation, which come before all others."""
         return self._clean(self._stages[0].budget)
 
     def _clean(self, budget: int | None) -> Rows:
         """Unperturbed inputs for a budget: those that a plan on the same inputs in all tests takes first."""
-        if not self.base or self.plan.adds == "tests" or (self.rule is not None and not self._drawn):
+        if not self.base:
             return _NOTHING
         count = min(self.base, self.inputs, self.base if budget is None else budget // 4)
+        if self.rule is not None and not self._drawn:
+            return self._by_batches(count, self.rule)
+        if self.plan.adds == "tests":
+            whole = self._planned(budget)
+            return whole.part(np.flatnonzero(whole.tests == 0))
         inputs = np.sort(random_order(self.inputs, self.seed)[:count])
         return Rows(np.zeros(count, dtype=np.int64), inputs, np.zeros(count))
+
+    def _by_batches(self, count: int, rule: Stopping) -> Rows:
+        """Unperturbed inputs as a rule looks at them: batch by batch."""
+        order, test = _shuffled(self.inputs, self.seed)[:count], np.zeros(1, dtype=np.int64)
+        return joined(*(_next_inputs(test, test + seen, order, rule.batch) for seen in range(0, count, rule.batch)))
 
     def _beside(self, budget: int | None) -> Rows:
         """Rows of the plan that the budget pays for beside the unperturbed ones; those that are both count once."""
         clean = self._clean(budget)
-        if budget is None or not len(clean):
+        if budget is None or not len(clean) or self.plan.adds == "tests":
             return self._planned(budget)
         rows = self._planned(max(1, budget - len(clean)))
         if self.alike is not None:
@@ -229,7 +239,10 @@ class Schedule:
     def _narrowing(self, outcomes: Outcomes, rule: Stopping) -> tuple[Rows, int]:
         """Each round gives the next batch of inputs to the tests whose rule is not content yet."""
         order, every = _shuffled(self.inputs, self.seed), self._tests[-1]
-        begun, mark, seen = 0, 0, np.zeros(len(every), dtype=np.int64)
+        begun, seen = len(self.unperturbed), np.zeros(len(every), dtype=np.int64)
+        if len(outcomes) < begun:
+            return self.unperturbed, 0
+        mark, seen[every == 0] = crc32(outcomes.held[:begun].tobytes()), begun
         for number, (stage, tests) in enumerate(zip(self._stages, self._tests, strict=True)):
             current = with_width(rule, stage.width)
             while not _spent(begun, stage.budget):

@@ -231,6 +231,12 @@ def _check_check(check: Mapping[str, Any], place: Path) -> None:
         )
     if check.get("reference", "label") not in ("label", "unperturbed"):
         raise SpaceError(f"{place}: reference = {check['reference']!r}", rule="label, or unperturbed")
+    if check.get("reference") == "unperturbed" and str(kind).startswith(("function", "detection")):
+        raise SpaceError(
+            f"{place}: a check of kind {kind} with the unperturbed answer as reference",
+            rule="classes, values and texts are compared with the unperturbed answer",
+            hint="leave reference out",
+        )
     if not isinstance(check.get("classes", {}), dict) or not all(map(_is_group, check.get("classes", {}).values())):
         raise SpaceError(f"{place}: classes of [check]", rule="vehicle = { truth = [0, 3], model = [2, 5, 7] }")
     if kind == "function" and ":" not in str(check.get("function", "")):

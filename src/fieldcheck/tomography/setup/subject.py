@@ -241,17 +241,17 @@ def _checking(
     file: SpaceFile, inputs: Inputs, opened: models.Opened, respond: Respond, *, trust: bool
 ) -> tuple[Check, IntArray | None, float]:
     """The check, the classes of the inputs, and the robustness of guessing."""
-    if file.check.get("reference") == "unperturbed":
-        return _against_itself(file.measure, inputs, respond), None, 0.0
-    labels = _labels(inputs)
+    measure = file.measure
     if file.check.get("kind") == "function":
         own = models.named_object(str(file.check["function"]), trust=trust)
-        return against(own, labels), None, 0.0
-    measure = file.measure
+        return against(own, _labels(inputs)), None, 0.0
+    if isinstance(measure, measures.Accuracy) and opened.model.task != "classification":
+        raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
+    if file.check.get("reference") == "unperturbed":
+        return _against_itself(measure, inputs, respond), None, 0.0
+    labels = _labels(inputs)
     if not isinstance(measure, measures.Accuracy):
         return against(measure, labels), None, 0.0
-    if opened.model.task != "classification":
-        raise SpaceError("the model gives values, not classes", rule="the check is a tolerance", hint="[check]")
     width = respond(inputs.batch(0, 1)).shape[1]
     names, _ = naming.class_names(opened.model, [inputs], given=file.model.get("classes"), width=width)
     codes = naming.as_codes(labels, names, where=inputs.name)
@@ -265,7 +265,9 @@ def _against_itself(measure: Measure, inputs: Inputs, respond: Respond) -> Check
     def check(outputs: npt.NDArray[Any], at: IntArray) -> npt.NDArray[Any]:
         new = np.array(sorted(set(at.tolist()) - known.keys()), dtype=np.int64)
         if len(new):
-            known.update(zip(new.tolist(), respond(items.gather(inputs, new)), strict=True))
+            said = respond(items.gather(inputs, new))
+            truths = said.argmax(axis=1) if isinstance(measure, measures.Accuracy) else said
+            known.update(zip(new.tolist(), truths, strict=True))
         return ~measure.failed(measure.losses(outputs, [known[one] for one in at.tolist()]))
 
     return check
@@ -279,13 +281,19 @@ def _scenes(file: SpaceFile, inputs: Inputs, opened: models.Opened, *, trust: bo
     """True boxes where the check is about boxes, and what the model says: boxes in the picture then."""
     steps, model = opened.steps, opened.model
     boxed = isinstance(file.measure, measures.Detection | measures.DetectionF1)
+    function = file.check.get("kind") == "function"
     if not boxed and "decoder" not in file.model:
         return None, lambda batch: model.respond(steps(batch)).outputs
+    if not boxed and not function:
+        raise SpaceError(
+            f"the model gives boxes, and the check is '{file.check.get('kind', 'label')}'",
+            rule="boxes are held against boxes: detection, detection-f1, or a function of yours",
+            hint='kind = "detection" in [check]',
+        )
     given = [(one["truth"], one["model"]) for one in file.check.get("classes", {}).values()]
     names = {"truth": getattr(inputs, "classes", ()), "model": file.model.get("classes", ())}
     groups = models.ClassGroups.of(given, **names) if given else None
     detector = models.Detector.of(opened, inputs, str(file.model.get("decoder", "boxes")), groups=groups, trust=trust)
-    function = file.check.get("kind") == "function"
     right: Right = models.named_object(str(file.check["function"]), trust=trust) if function else file.measure
     truths = [detector.true_boxes(label) for label in _labels(inputs)]
     visible = float(file.check.get("visible", VISIBLE))
