@@ -115,7 +115,8 @@ class AccuracyQuestion:
         if evidence is None:
             return self.design, min(schedule.OPEN_FIRST, self.settings.most)
         ends = tuple(np.cumsum(evidence.sample.drawn_as(draws.WaveDraws).sizes).tolist())
-        size = rule.wave(self._last_look(rule, evidence))
+        narrow = self.settings.narrow
+        size = schedule.next_open(ends[-1]) if narrow else rule.wave(self._last_look(rule, evidence))
         return designs.extended(self.design, ends), min(ends[-1] + size, self.settings.most)
 
     def _last_look(self, rule: stopping.HalfWidth, evidence: LabelEvidence) -> Look:
@@ -141,6 +142,8 @@ class AccuracyQuestion:
         """The budget says so, or the people do; bets end when something is proven, a half-width when it is reached."""
         if self._rule is None:
             return self.bets(evidence) is not None and self.proven(evidence) != "undecided"
+        if self.settings.narrow:
+            return False
         if any(name not in evidence.labels for name in evidence.ids):
             return False  # looked at after whole waves only
         try:
