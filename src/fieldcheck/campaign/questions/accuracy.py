@@ -41,7 +41,6 @@ class AccuracyQuestion:
     """
 
     name: ClassVar[str] = "accuracy"
-    extendable: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = ()
 
     pool: Pool
@@ -52,6 +51,10 @@ class AccuracyQuestion:
     def design(self) -> base.Design:
         """The technique."""
         return self.settings.build()
+
+    @property
+    def extendable(self) -> bool:
+        return self.settings.certify is not None or isinstance(self.design, base.Extendable)
 
     @property
     def until(self) -> str:
