@@ -15,6 +15,7 @@ import pytest
 
 import fieldcheck as fc
 from fieldcheck.accuracy import designs
+from fieldcheck.accuracy.assessment.requirement import decide
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.campaign.state import fold
 from fieldcheck.campaign.stores import SqliteStore, open_store
@@ -558,6 +559,24 @@ def test_a_decision_of_an_earlier_look_stands(tmp_path: Path) -> None:
     second = campaign.view.check(hard).look
     assert second is not None
     assert (second.extensions, second.labels, second.error) == (1, 85, pytest.approx(0.008))
+
+
+def test_the_labels_to_go_are_those_of_an_extension(tmp_path: Path) -> None:
+    """A spent budget is extended, and that is decided at a smaller error: more labels than the first look needed."""
+    campaign = start(tmp_path, animals())
+    label_all(campaign, animals())
+    low = campaign.estimate(level=0.96).protected
+    assert low is not None
+    wanted = Requirement("accuracy", low.low + 0.03)
+    found = campaign.view.check(wanted)
+    assert (found.word, found.look and found.look.extensions) == ("undecided", 0)
+    assert found.more == decide(campaign.estimate(level=0.992), wanted).more
+    assert found.more > decide(campaign.estimate(level=0.96), wanted).more
+
+
+@pytest.mark.parametrize(("spec", "extendable"), [("waves", True), ("srs", True), ("ssrs", False), ("rhc", False)])
+def test_what_cannot_be_extended_says_so(spec: str, extendable: bool, tmp_path: Path) -> None:
+    assert start(tmp_path, animals(), spec).view.question.extendable == extendable
 
 
 def test_an_open_ended_campaign_gets_a_budget(tmp_path: Path) -> None:

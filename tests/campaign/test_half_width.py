@@ -65,3 +65,36 @@ def test_errors_have_half_widths_in_their_own_unit(tmp_path: Path) -> None:
 def test_a_comparison_has_none(tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="together with another question"):
         narrowing(tmp_path, against=(animals(),))
+
+
+def test_it_goes_on_beyond_the_half_width_that_was_reached(tmp_path: Path) -> None:
+    """An extension then says when it ends, and what was decided at the stop stands."""
+    campaign = narrowing(tmp_path, budget=200)
+    label_all(campaign, animals())
+    stop = len(campaign.state.items)
+    assert stop < 200
+    wanted = Requirement("accuracy", 0.6)
+    first = campaign.view.check(wanted)
+    assert (first.word, first.look and first.look.error) == ("passed", pytest.approx(0.04))
+    drawn = list(campaign.state.items)
+    campaign.extend("+30")
+    assert campaign.settings.budgets == (stop, stop + 30)
+    label_all(campaign, animals())
+    assert list(campaign.state.items)[:stop] == drawn
+    assert len(campaign.state.items) == stop + 30
+    assert campaign.progress().complete
+    found = campaign.view.check(wanted)
+    assert (found.word, found.look) == ("passed", first.look)
+    assert all(one.holds for one in verify(tmp_path / "campaign.db", pool=blank(animals())).findings)
+    with Campaign.open(tmp_path / "campaign.db", pool=blank(animals())) as opened:
+        assert opened.estimate().interval == campaign.estimate().interval
+
+
+def test_it_is_extended_towards_the_half_width_where_it_gave_up(tmp_path: Path) -> None:
+    campaign = narrowing(tmp_path, budget=50)
+    label_all(campaign, animals())
+    campaign.extend(300)
+    label_all(campaign, animals())
+    assert 50 < len(campaign.state.items) < 300
+    assert campaign.progress().complete
+    assert campaign.settings.budgets == (50, 300)

@@ -120,7 +120,8 @@ def test_not_worse_by_more_than_a_margin(margin: float, word: str, tmp_path: Pat
         with Campaign.create(tmp_path / f"{at}.db", first, against=[second], not_worse=margin, seed=1) as campaign:
             assert campaign.view.check_best(None)[0] == "undecided"
             label_all(campaign, first)
-            found, sentence, _ = campaign.view.check_best(None)
+            found, sentence, look = campaign.view.check_best(None)
+            assert look.words() == "looked at after every wave, at 5 % error in all"
             assert found == expected
             assert ("is not worse" in sentence) == (expected == "passed")
             statement = campaign.estimate()

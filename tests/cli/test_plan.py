@@ -31,6 +31,19 @@ def test_the_report_has_a_chart(run: Run, tea: Path) -> None:
     assert "<svg" in Path("plan.html").read_text(encoding="utf-8")
 
 
+def test_a_confidence_that_never_changes_is_not_called_missing(run: Run) -> None:
+    rows = [[f"i{at}", "ab"[at % 2], 0.9] for at in range(60)]
+    write(Path("same.csv"), ["id", "prediction", "confidence"], rows)
+    assert "the confidence is the same for all items" in run("start", "same.csv").err
+
+
+def test_a_campaign_that_certifies_is_sent_to_check(run: Run, tea: Path) -> None:
+    assert run("start", tea, "--campaign", "c.db", "--certify", 0.7).code == 0
+    done = run("plan", "c.db")
+    assert done.code == 2
+    assert "fieldcheck check c.db --min-accuracy 0.7" in done.err
+
+
 @pytest.mark.parametrize("design", ["waves", "srs"])
 def test_a_partly_filled_sheet_moves_the_plan(run: Run, tea: Path, design: str) -> None:
     run("sample", tea, "-d", design, "-n", 100, "-o", "sheet.csv")

@@ -48,9 +48,9 @@ def may_draw(state: State) -> bool:
     )
 
 
-def larger(state: State, budget: int | str) -> int:
+def larger(before: int | None, budget: int | str, *, drawn: int) -> int:
     """The budget that is asked for: a number of labels in all, or ``+25`` for so many more."""
-    text, before, drawn = str(budget).strip(), state.settings.budget, len(state.items)
+    text = str(budget).strip()
     if not text.removeprefix("+").isdecimal():
         raise BudgetError(f"a budget of '{text}'", rule="a whole number, or + and how many more", hint="--budget +25")
     wanted = int(text) + (max(before or 0, drawn) if text.startswith("+") else 0)

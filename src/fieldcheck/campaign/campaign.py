@@ -451,9 +451,13 @@ class Campaign:
             if (stored := self.log.keyed(sent)) is not None:
                 return same(stored, wish)
             check_open(state)
-            settings = state.settings.extended(larger(state, budget))
-            self.view.question_of(settings)  # refuses where it cannot go on
-            event = replace(wish, at=self._clock(), data={"budget": settings.budget})
+            before, drawn = state.settings, len(state.items)
+            data: dict[str, int] = {}
+            if before.half_width is not None and not before.narrow and self.view.enough(state):
+                before, data = before.narrowed(drawn), {"narrowed": drawn}
+            wanted = larger(before.budget, budget, drawn=drawn)
+            self.view.question_of(before.extended(wanted))  # refuses where it cannot go on
+            event = replace(wish, at=self._clock(), data={"budget": wanted, **data})
             return self.log.append([event])[0]
 
         return self.log.decide(step)

@@ -104,6 +104,8 @@ class Settings:
         The accuracy that bets are to certify; None in other campaigns.
     half_width
         Until the protected interval reaches no farther than this from its middle; None: by budget, or until you stop.
+    narrow
+        Whether it was that narrow when the budget was extended: from then on the budget says when it ends.
     not_worse
         A comparison: by how much the first model may be worse.
     question, others
@@ -137,6 +139,7 @@ class Settings:
     descriptions: Mapping[str, str] = field(default_factory=dict)
     certify: float | None = None
     half_width: float | None = None
+    narrow: bool = False
     not_worse: float | None = None
     question: str = "accuracy"
     others: tuple[Other, ...] = ()
@@ -159,6 +162,10 @@ class Settings:
     def most(self) -> int:
         """Labels at most, also where nobody said so: the whole pool."""
         return self.population if self.budget is None else self.budget
+
+    def narrowed(self, labels: int) -> Settings:
+        """Once the interval is as narrow as was asked for: so many labels were the budget."""
+        return replace(self, budget=labels, narrow=True)
 
     def extended(self, budget: int) -> Settings:
         """With a larger budget."""

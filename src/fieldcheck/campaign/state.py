@@ -221,7 +221,9 @@ class _Folding:
 
     def extended(self, event: Event) -> None:
         """The design goes on, where it had thought that it was done; a first budget may be what is drawn already."""
-        self.settings = self.settings.extended(event.data["budget"])
+        narrowed = event.data.get("narrowed")
+        before = self.settings if narrowed is None else self.settings.narrowed(narrowed)
+        self.settings = before.extended(event.data["budget"])
         spent = sum(len(draw.items) for draw in self.draws) >= self.settings.most
         self.draws = (*self.draws[:-1], replace(self.draws[-1], complete=spent))
         self.changed = event.number

@@ -75,8 +75,9 @@ def check(
 
 
 def _further(decisions: Sequence[Decision], storage: str) -> str:
-    """The command for the labels that would decide what a spent budget left undecided."""
-    wanted = [one for one in decisions if one.word == "undecided" and one.over_budget and not one.preliminary]
+    """The command for the labels that would decide what a look has left undecided."""
+    undecided = [one for one in decisions if one.word == "undecided" and not one.preliminary]
+    wanted = [one for one in undecided if one.more and (one.over_budget or one.look is not None)]
     if not wanted or requirement.worst(decisions) == "failed":
         return ""
     more = max(requirement.rounded(one.more) for one in wanted)

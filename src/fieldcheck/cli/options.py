@@ -163,7 +163,9 @@ def tell_notes(pool: Pool) -> None:
     for note in pool.notes:
         tell(f"note: {note}")
     if not derived.names(pool):
-        tell(f"warning: no confidence column: {description.NO_SIGNAL}")
+        same = "confidence" in derived.constant(pool)
+        what = "the confidence is the same for all items" if same else "no confidence column"
+        tell(f"warning: {what}: {description.NO_SIGNAL}")
 
 
 def is_given(context: typer.Context, name: str) -> bool:

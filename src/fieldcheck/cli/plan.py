@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -76,7 +77,14 @@ def plan(
         return
     if pool.is_file() and not sheet.is_sheet(str(pool)):
         with campaigns.open_campaign(str(pool), engine=engine) as campaign:
-            items, known, asked = campaign.pool, _labelled(campaign), campaign.settings
+            asked = campaign.settings
+            if asked.certify is not None:
+                raise FieldcheckError(
+                    "a plan for a campaign that certifies",
+                    rule="it ends when something is proven; `check` forecasts the labels to go",
+                    hint=shlex.join(["fieldcheck", "check", str(pool), "--min-accuracy", f"{asked.certify:g}"]),
+                )
+            items, known = campaign.pool, _labelled(campaign)
         budget = budget or (asked.budget if half_width is None else None)
         names = names or [asked.design]
     else:

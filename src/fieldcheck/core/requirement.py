@@ -43,6 +43,8 @@ class BudgetLook:
         At which it decides.
     when
         What it waits for where that is no number of labels.
+    every
+        Whether every wave is looked at, and ``error`` is that of all these looks together.
     """
 
     extensions: int
@@ -50,10 +52,16 @@ class BudgetLook:
     there: int
     error: float
     when: str = ""
+    every: bool = False
 
     @property
     def spent(self) -> bool:
         return self.there >= self.labels
+
+    @property
+    def next_error(self) -> float:
+        """At which it is decided after one more extension."""
+        return self.error * NEXT_SHARE
 
     def words(self) -> str:
         """Which look it was, or what it waits for."""
@@ -62,6 +70,8 @@ class BudgetLook:
         if not self.spent:
             have = f"{self.there:,} of the {counted(self.labels, 'label')} of the budget"
             return f"preliminary: {have}, and it is decided when all of them are there"
+        if self.every:
+            return f"looked at after every wave, at {100 * self.error:.2g} % error in all"
         which = f"look {self.extensions + 1}, after {counted(self.extensions, 'extension')}" if self.extensions else ""
         return f"{which or 'first look'}, at {100 * self.error:.2g} % error"
 

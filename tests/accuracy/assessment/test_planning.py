@@ -133,6 +133,9 @@ def test_regression_needs_labels_and_is_relative() -> None:
     assert found.relative
     assert found.rates == ()
     assert all("% of the error" in line for line in found.sentences())
+    assert plan(pool, half_width=0.7, labelled=labelled, designs=["waves"]).labels == 100
+    with pytest.raises(fc.BudgetError, match="half-width of 0"):
+        plan(pool, half_width=0.0, labelled=labelled)
     millionth = fc.Labelled(labelled.sample, labelled.losses / 1e6, labelled.failed, "regression")
     other = plan(pool, half_width=0.1, labelled=millionth, designs=["srs", "ssrs:auxiliary=lsa", "waves"])
     for one, two in zip(found.courses, other.courses, strict=True):

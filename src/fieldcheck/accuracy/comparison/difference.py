@@ -91,7 +91,8 @@ class Difference:
         )
 
     def _within(self) -> str:
-        size = self.shown(self.margin or 0.0, sign="")
+        point = self.metric == "accuracy" and self.margin == 0.01
+        size = "a point" if point else self.shown(self.margin or 0.0, sign="")
         verb = "is not worse" if self.not_worse == "passed" else "is worse"
         return (
             f"{self.first} {verb} than {self.second} by more than {size} on this pool of "

@@ -41,7 +41,6 @@ class AccuracyQuestion:
     """
 
     name: ClassVar[str] = "accuracy"
-    extendable: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = ()
 
     pool: Pool
@@ -52,6 +51,10 @@ class AccuracyQuestion:
     def design(self) -> base.Design:
         """The technique."""
         return self.settings.build()
+
+    @property
+    def extendable(self) -> bool:
+        return self.settings.certify is not None or isinstance(self.design, base.Extendable)
 
     @property
     def until(self) -> str:
@@ -115,7 +118,8 @@ class AccuracyQuestion:
         if evidence is None:
             return self.design, min(schedule.OPEN_FIRST, self.settings.most)
         ends = tuple(np.cumsum(evidence.sample.drawn_as(draws.WaveDraws).sizes).tolist())
-        size = rule.wave(self._last_look(rule, evidence))
+        narrow = self.settings.narrow
+        size = schedule.next_open(ends[-1]) if narrow else rule.wave(self._last_look(rule, evidence))
         return designs.extended(self.design, ends), min(ends[-1] + size, self.settings.most)
 
     def _last_look(self, rule: stopping.HalfWidth, evidence: LabelEvidence) -> Look:
@@ -141,6 +145,8 @@ class AccuracyQuestion:
         """The budget says so, or the people do; bets end when something is proven, a half-width when it is reached."""
         if self._rule is None:
             return self.bets(evidence) is not None and self.proven(evidence) != "undecided"
+        if self.settings.narrow:
+            return False
         if any(name not in evidence.labels for name in evidence.ids):
             return False  # looked at after whole waves only
         try:

@@ -66,8 +66,10 @@ class Question(Protocol):
         """When it ends, where there is no budget."""
         ...
 
-    extendable: ClassVar[bool]
-    """Whether it can go on with a larger budget."""
+    @property
+    def extendable(self) -> bool:
+        """Whether it can go on with a larger budget."""
+        ...
 
     @property
     def pools(self) -> tuple[Pool, ...]:

@@ -82,13 +82,18 @@ class Looks:
         why = "no end in sight, if items fail as often as they seem to" if more is None and word == "undecided" else ""
         return Decision(wanted, word, found, found.interval, more=more or 0, why=why)
 
-    def _decided_at(
-        self, wanted: Requirement, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
-    ) -> Decision:
+    def _decided_at(self, wanted: Requirement, look: requirement.BudgetLook, statement: Estimating) -> Decision:
+        def held(error: float) -> Decision:
+            return decide(only_estimate(shown(statement(level=1 - error), self.place)), wanted)
+
         try:
-            return decide(only_estimate(shown(statement(), self.place)), wanted).at(look)
+            found = held(look.error)
+            if found.word == "undecided" and look.spent and self.question_of(self.state.settings).extendable:
+                # Further labels are an extension of the budget, and that is decided at the next error.
+                found = replace(found, more=held(look.next_error).more)
         except LabelError as error:
-            return too_early(wanted, error.problem).at(look)
+            found = too_early(wanted, error.problem)
+        return found.at(look)
 
     def check_best(self, name: str | None, *, level: float = 0.95) -> tuple[Decided, str, requirement.BudgetLook]:
         """Whether a model of a comparison is better than all others, in words too; looked at as ``check`` does.
@@ -101,10 +106,10 @@ class Looks:
         return last
 
     def _best_at(
-        self, name: str | None, look: requirement.BudgetLook, statement: Callable[[], Estimate | Comparison]
+        self, name: str | None, look: requirement.BudgetLook, statement: Estimating
     ) -> tuple[Decided, str, requirement.BudgetLook]:
         try:
-            found = only_comparison(shown(statement(), self.place), name)
+            found = only_comparison(shown(statement(level=1 - look.error), self.place), name)
         except LabelError as error:
             return "undecided", error.problem, look
         word: Decided = "passed" if found.best() == name else "failed" if found.beaten(name or "") else "undecided"
@@ -112,12 +117,12 @@ class Looks:
             word = found.not_worse()
         return word if look.spent else "undecided", found.sentence(), look
 
-    def _looks(self, level: float) -> Iterator[tuple[requirement.BudgetLook, Callable[[], Estimate | Comparison]]]:
-        """For each budget that it had: the look that belongs to it, and what its labels say at that look's level."""
+    def _looks(self, level: float) -> Iterator[tuple[requirement.BudgetLook, Estimating]]:
+        """For each budget that it had: the look that belongs to it, and what its labels say."""
         evidence, settings = self.evidence, self.state.settings
         if settings.question == ComparisonQuestion.name and settings.budget is None:
             there = len(evidence.labels)  # every wave is looked at, and the rule allows for that
-            yield requirement.BudgetLook(0, there, there, 1 - level), partial(self.estimate, level=level)
+            yield requirement.BudgetLook(0, there, there, 1 - level, every=True), self.estimate
             return
         for number, budget in enumerate(settings.budgets):
             at = replace(settings, budget=budget, earlier=settings.earlier[:number])
@@ -129,7 +134,7 @@ class Looks:
                 *(number, labels, len(first.labels), requirement.look_error(number, level=level)),
                 when=_when(settings) if (*settings.earlier, settings.budget)[number] is None else "",
             )
-            yield look, partial(self.question_of(at).statement, first, level=1 - look.error)
+            yield look, partial(self.question_of(at).statement, first)
 
 
 def _when(settings: Settings) -> str:

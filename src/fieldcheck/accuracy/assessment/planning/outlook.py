@@ -171,7 +171,8 @@ class Outlook:
             )
             return tuple(said)
         if self.model.family == "bernoulli" and len(self.model.mean) > 1:
-            said.append(f"by these labels, the chance that the signals are worth nothing is {self.useless:.0%}")
+            chance = f"{100 * self.useless:.0f} %" if self.useless >= 0.01 else "under 1 %"
+            said.append(f"by these labels, the chance that the signals are worth nothing is {chance}")
         return (*said, "budgets count all labels, those that are there included")
 
 

@@ -95,15 +95,23 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
         )
     if budget is not None:
         pool.check_budget(budget)
-    if half_width is not None and not 0 < half_width < 0.5:
-        raise BudgetError(
-            f"a half-width of {half_width:g}", rule="between 0 and 0.5: 0.01 is one point", hint="--half-width 0.01"
-        )
+    if half_width is not None:
+        _check_half_width(half_width, pool)
     if pool.task == "regression" and labelled is None:
         raise FieldcheckError(
             "no plan for a regression without labels",
             rule="nothing can be said about the scale of errors before the first labels",
             hint=f"{shlex.join(_drawing(pool))}, label them, and plan with --labels to_label.csv",
+        )
+
+
+def _check_half_width(half_width: float, pool: Pool) -> None:
+    """Of an accuracy in shares, of an error relative to it."""
+    if pool.task == "regression" and not half_width > 0:
+        raise BudgetError(f"a half-width of {half_width:g}", rule="more than 0: 0.2 is 20 % of the error", hint="0.2")
+    if pool.task != "regression" and not 0 < half_width < 0.5:
+        raise BudgetError(
+            f"a half-width of {half_width:g}", rule="between 0 and 0.5: 0.01 is one point", hint="--half-width 0.01"
         )
 
 
