@@ -242,3 +242,32 @@ def test_repeated_ids_in_two_shards_are_refused(tmp_path: Path) -> None:
     sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=900)
     with pytest.raises(PoolError, match="repeats an id"):
         sources.load(tmp_path / "cut", engine=AnyOrder())
+
+
+def test_classes_stay_classes_where_a_step_reads_their_column_alone(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    said = rng.choice(np.arange(100, 5000, 100), 900)  # numbers with gaps, which without a confidence are amounts
+    rows = {"id": np.arange(900), "prediction": said, "confidence": rng.random(900)}
+    parquet.write_table(pa.table(rows), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=300)
+    whole, cut = (sources.load(tmp_path / "pool.parquet"), sources.load(tmp_path / "cut", engine=AnyOrder()))
+    assert (cut.prediction_at(400), cut.predictions_at([400])) == (str(said[400]), (str(said[400]),))
+    assert outcome(cut, np.zeros(900), "waves") == outcome(whole, np.zeros(900), "waves")
+
+
+def test_labels_of_one_file_read_each_shard_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    rows = {"id": np.arange(900), "prediction": rng.integers(0, 4, 900), "confidence": rng.random(900)}
+    parquet.write_table(pa.table(rows), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=300)
+    read, pool = list[int](), sharded.Shard.pool
+
+    def counted(shard: sharded.Shard, *given: Any, **more: Any) -> Pool:
+        read.append(shard.start)
+        return pool(shard, *given, **more)
+
+    with Campaign.create(tmp_path / "c.db", tmp_path / "cut", budget=40, seed=1, engine=AnyOrder()) as held:
+        waiting = held.ask("Eva", n=20)
+        monkeypatch.setattr(sharded.Shard, "pool", counted)
+        held.tell_all([Annotation(one, TrueClass("1"), by="Eva") for one in waiting])
+        assert sorted(read) == [0, 300, 600]

@@ -101,6 +101,8 @@ class Recorder:
     def record_all(self, state: State, annotations: Sequence[Annotation], *, settle: bool) -> list[Event]:
         """Many at once, from the state that they were said in."""
         check_open(state)
+        if (pool := self.view.pool).predictions is not None:  # at once: each shard of a pool is read for all of them
+            pool.predictions_at([state.items[one.item].position for one in annotations if one.item in state.items])
         names = dict.fromkeys(state.names)
         events = list[Event]()
         for one in annotations:

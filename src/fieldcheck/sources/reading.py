@@ -136,10 +136,8 @@ class Reading:
         """The pool, checked; it remembers how it was read."""
         self._check_prediction()
         given = self.roles()
-        guessed: Task | None = "regression" if self._are_amounts() else None
-        pool = from_roles(
-            given, name=name, task=task or guessed, origin=self.origin, notes=(*self.notes, *self._said())
-        )
+        kind: Task | None = "regression" if task is None and self._are_amounts() else task
+        pool = from_roles(given, name=name, task=kind, origin=self.origin, notes=(*self.notes, *self._said()))
         origin = replace(pool.origin, settings=self.columns(pool.origin.scale))
         notes = (*self._small_percent(pool), *self._odd(pool, task), *self._several())
         return replace(pool, origin=origin, notes=(*pool.notes, *notes))

@@ -117,7 +117,7 @@ class _Facts:
         Which of ``HELD`` there are, and the names of further columns.
     """
 
-    tasks: frozenset[str]
+    tasks: frozenset[Task]
     classes: frozenset[str]
     known: tuple[str, ...]
     numeric: bool
@@ -195,16 +195,16 @@ class ShardedPool(Pool):
         kept = facts.known
         rest = sorted(facts.classes - {*kept}, key=int if facts.numeric else str)
         classes = (*kept, *rest)
-        first = shards[0]
+        first, task = shards[0], next(iter(facts.tasks))
         self.__dict__.update(
             name=name,
-            task=next(iter(facts.tasks)),
+            task=task,
             classes=classes,
             notes=(),
             origin=origin,
             start=0,
             engine=engine,
-            shards=tuple(replace(one, classes=classes) for one in shards),
+            shards=tuple(replace(one, classes=classes, task=task) for one in shards),
             size=first.manifest.rows,
             holds=facts.holds,
             others=facts.others,
@@ -285,11 +285,16 @@ class ShardedPool(Pool):
         return [str(_value(some.ids, at)) for at in range(len(positions))]
 
     def prediction_at(self, position: int) -> str | float | None:
-        return self.fetched(np.array([position]), needs=("prediction",)).prediction_at(0)
+        return None if self.predictions is None else self.predictions_at([position])[0]
 
     def predictions_at(self, positions: Iterable[int]) -> tuple[str | float, ...]:
-        at = np.array(list(positions), dtype=np.int64)
-        return self.fetched(at, needs=("prediction",)).predictions_at(range(len(at)))
+        """What was asked for once is known: labels are few, and each of them needs it again and again."""
+        wanted, known = list(positions), self.memo("said", dict[int, str | float])
+        missing = [at for at in dict.fromkeys(wanted) if at not in known]
+        if missing:
+            said = self.fetched(np.array(missing), needs=("prediction",)).predictions_at(range(len(missing)))
+            known.update(zip(missing, said, strict=True))
+        return tuple(known[at] for at in wanted)
 
     def position_of(self, wanted: Iterable[str | int]) -> IntArray:
         asked = [str(one) for one in wanted]
