@@ -124,20 +124,16 @@ class Looks:
             there = len(evidence.labels)  # every wave is looked at, and the rule allows for that
             yield requirement.BudgetLook(0, there, there, 1 - level, every=True), self.estimate
             return
-        decided = 0
         for number, budget in enumerate(settings.budgets):
-            endless, last = (*settings.earlier, settings.budget)[number] is None, number == len(settings.earlier)
-            if endless and not last:
-                continue  # nothing was decided before it had a budget
             at = replace(settings, budget=budget, earlier=settings.earlier[:number])
+            last = number == len(settings.earlier)
             first = evidence if last else evidence.first(budget)
             done = len(first.sample) >= budget or (last and (self.state.complete or self.enough()))
             labels = len(first.ids) if done else budget
             look = requirement.BudgetLook(
-                *(decided, labels, len(first.labels), requirement.look_error(decided, level=level)),
-                when=_when(settings) if endless else "",
+                *(number, labels, len(first.labels), requirement.look_error(number, level=level)),
+                when=_when(settings) if (*settings.earlier, settings.budget)[number] is None else "",
             )
-            decided += 1
             yield look, partial(self.question_of(at).statement, first)
 
 
