@@ -107,12 +107,12 @@ def _check(pool: Pool, budget: int | None, half_width: float | None, labelled: L
 
 def _check_half_width(half_width: float, pool: Pool) -> None:
     """Of an accuracy in shares, of an error relative to it."""
-    if pool.task == "regression" and not half_width > 0:
-        raise BudgetError(f"a half-width of {half_width:g}", rule="more than 0: 0.2 is 20 % of the error", hint="0.2")
-    if pool.task != "regression" and not 0 < half_width < 0.5:
-        raise BudgetError(
-            f"a half-width of {half_width:g}", rule="between 0 and 0.5: 0.01 is one point", hint="--half-width 0.01"
+    relative = pool.task == "regression"
+    if not 0 < half_width < (math.inf if relative else 0.5):
+        rule, example = (
+            ("more than 0: 0.2 is 20 % of it", 0.2) if relative else ("between 0 and 0.5: 0.01 is one point", 0.01)
         )
+        raise BudgetError(f"a half-width of {half_width:g}", rule=rule, hint=f"--half-width {example}")
 
 
 def _thinned(frame: Frame, labelled: Labelled | None) -> tuple[Frame, Labelled | None]:
