@@ -1,4 +1,4 @@
-"""Ray with two workers against one: items a second of ``predict`` on a model that takes two milliseconds an item or more.
+"""Ray with two workers against one: items a second of ``predict`` on a model that takes two milliseconds an item.
 
     python benchmarks/engine_speed.py [SECONDS]
 

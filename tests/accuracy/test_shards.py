@@ -24,10 +24,11 @@ from fieldcheck.core.label import TrueClass
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.engines import Processes
+from fieldcheck.files.scratch import Scratch
 from fieldcheck.numerics import scores
 from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.sampling import pivotal
-from fieldcheck.sources import sharded
+from fieldcheck.sources import kept_shard, sharded
 
 SIZE = 2500
 
@@ -253,6 +254,50 @@ def test_classes_stay_classes_where_a_step_reads_their_column_alone(tmp_path: Pa
     whole, cut = (sources.load(tmp_path / "pool.parquet"), sources.load(tmp_path / "cut", engine=AnyOrder()))
     assert (cut.prediction_at(400), cut.predictions_at([400])) == (str(said[400]), (str(said[400]),))
     assert outcome(cut, np.zeros(900), "waves") == outcome(whole, np.zeros(900), "waves")
+
+
+def sorted_by_class(tmp_path: Path) -> tuple[Path, np.ndarray]:
+    """A pool and its shards, in each of which other classes were said; a variable follows from probabilities."""
+    rng = np.random.default_rng(8)
+    said = np.repeat(["eel", "cat", "dog"], 600)
+    shares = rng.dirichlet((8, 1, 1), len(said))
+    columns = {"id": np.arange(len(said)), "prediction": said, "confidence": shares.max(axis=1)}
+    columns |= {"dsa": rng.random(len(said)).astype(np.float32), "place": rng.choice(["a", "b"], len(said))}
+    parquet.write_table(pa.table(columns), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=500)
+    return tmp_path, (rng.random(len(said)) < 0.1).astype(np.float64)
+
+
+def test_the_same_with_and_without_room_for_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, losses = sorted_by_class(tmp_path)
+    whole = outcome(sources.load(folder / "pool.parquet"), losses, "waves")
+    kept = sources.load(folder / "cut", engine=AnyOrder())
+    assert kept.scratch is not None
+    monkeypatch.setattr(Scratch, "beside", lambda *_: None)
+    bare = sources.load(folder / "cut", engine=AnyOrder())
+    assert bare.scratch is None
+    for pool in (kept, bare):
+        assert outcome(pool, losses, "waves") == whole
+        assert pool.predictions_at([0, 700, 1500]) == ("eel", "cat", "dog")
+        assert pool.columns["place"][700] == sources.load(folder / "pool.parquet").columns["place"][700]
+
+
+def test_a_shard_is_decoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the pool is opened; all that a wave and an estimate ask for was kept then."""
+    folder, losses = sorted_by_class(tmp_path)
+    read, columns = list[str](), kept_shard.shard_columns
+
+    def counted(place: Path, *given: Any, **more: Any) -> Any:
+        read.append(place.name)
+        return columns(place, *given, **more)
+
+    pool = sources.load(folder / "cut", engine=AnyOrder())
+    monkeypatch.setattr(kept_shard, "shard_columns", counted)
+    outcome(pool, losses, "waves")
+    derived.digest(pool, list(derived.automatic(pool)))
+    assert not read
+    assert str(pool.columns["place"][3]) in ("a", "b")
+    assert read == ["000000.parquet"]
 
 
 def test_labels_of_one_file_read_each_shard_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

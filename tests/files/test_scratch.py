@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from fieldcheck.files import scratch
@@ -75,3 +76,38 @@ def test_without_room_or_folder_nothing_is_kept(place: Path) -> None:
     kept = Scratch(place / "of another machine")
     for value in (1.0, 2.0):
         assert kept.get("doubt", "", 0, lambda value=value: np.full(2, value)).tolist() == [value, value]
+    kept.put(0, {"id": np.arange(2)})
+    assert kept.taken(0) is None
+
+
+def test_rows_are_taken_as_they_were_put() -> None:
+    owner = Owner()
+    kept = Scratch.beside(owner, 1)
+    assert kept is not None
+    text = pa.chunked_array([pa.array(["a", "é"]), pa.array([None, ""])])
+    columns = {"id": np.arange(4), "dsa": np.arange(4, dtype=np.float32) / 3, "name": text, "flag": np.ones(4, bool)}
+    kept.put(7, columns, ("cat", "dog"))
+    taken = kept.taken(7)
+    assert taken is not None
+    found, words = taken
+    assert words == ("cat", "dog")
+    assert [(name, found[name].dtype) for name in ("id", "dsa")] == [("id", np.int64), ("dsa", np.float32)]
+    for name in ("id", "dsa", "flag"):
+        np.testing.assert_array_equal(found[name], columns[name])
+    assert found["name"].to_pylist() == ["a", "é", None, ""]
+    assert kept.taken(8) is None
+
+
+def test_rows_that_a_full_disk_does_not_take_leave_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = Owner()
+    kept = Scratch.beside(owner, 1)
+    assert kept is not None
+    full = OSError(28, "No space left on device")
+
+    def refused(*_: object) -> None:
+        raise full
+
+    monkeypatch.setattr(os, "replace", refused)
+    kept.put(0, {"id": np.arange(9)})
+    assert kept.taken(0) is None
+    assert not list(kept.folder.iterdir())

@@ -6,12 +6,13 @@ A file for each part of each column, written whole or not at all. What cannot be
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +21,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fieldcheck.core.pool.column import Column, as_arrow, as_column
+
 PREFIX = "fieldcheck-columns"
 
 
 _HEAD = 40
 """Bytes before the values: eight for their type, 32 that tell by what they were made."""
+
+
+_WORDS = b"words"
 
 
 _making: list[str] = []
@@ -66,6 +72,36 @@ class Scratch:
                 with suppress(OSError):
                     _write(place, told, found)
         return found
+
+    def put(self, start: int, columns: Mapping[str, Column], words: Sequence[str] = ()) -> None:
+        """Columns of the rows from ``start`` on, and some words about them."""
+        import pyarrow as pa
+
+        table = pa.table({name: as_arrow(column) for name, column in columns.items()})
+        schema = table.schema.with_metadata({_WORDS: json.dumps(list(words))})
+        place = self._rows(start)
+        temporary = place.with_name(f"{place.name}.{os.getpid()}")
+        try:
+            with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+                writer.write_table(table)
+            os.replace(temporary, place)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+
+    def taken(self, start: int) -> tuple[Mapping[str, Column], tuple[str, ...]] | None:
+        """What was put there, read as far as it is looked at; None: nothing."""
+        import pyarrow as pa
+
+        try:
+            with pa.memory_map(str(self._rows(start))) as source:
+                table = pa.ipc.open_file(source).read_all()
+        except OSError:
+            return None
+        words = json.loads(table.schema.metadata[_WORDS])
+        return {name: as_column(table.column(name), name) for name in table.column_names}, tuple(words)
+
+    def _rows(self, start: int) -> Path:
+        return self.folder / f"rows-{start}.arrow"
 
 
 def _read(place: Path, told: bytes) -> npt.NDArray[Any] | None:

@@ -20,87 +20,14 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray, Task
 from fieldcheck.files.scratch import Scratch
 from fieldcheck.numerics import exact
-from fieldcheck.sources.choosing import read_table
-from fieldcheck.sources.pools.arrow import from_arrow
-from fieldcheck.sources.pools.manifest import Manifest, ShardFile, read_manifest
-from fieldcheck.sources.pools.shards import shard_columns
-from fieldcheck.sources.roles import NONE, ColumnMap
+from fieldcheck.sources.kept_shard import HELD, KEPT, Shard
+from fieldcheck.sources.pools.manifest import read_manifest
+from fieldcheck.sources.roles import ColumnMap
 
 C = TypeVar("C")
 
 
 R = TypeVar("R")
-
-
-PLAIN = frozenset({"id", "prediction", "confidence"})
-"""Parts of a pool that a step may ask for beside its columns."""
-
-
-@dataclass(frozen=True)
-class Shard:
-    """Where some rows are, and how they are read: all that is sent to a worker.
-
-    columns, task, truth
-        As the whole pool is read.
-    classes
-        Of the whole pool; None while they are not known.
-    """
-
-    folder: Path
-    file: ShardFile
-    start: int
-    manifest: Manifest
-    columns: ColumnMap
-    task: Task | None
-    truth: str | None
-    classes: tuple[str, ...] | None = None
-
-    def pool(self, needs: Collection[str] | None = None, *, check: bool = False) -> Pool:
-        """Its rows in memory, of which a step may need only some columns."""
-        some = None if needs is None else self._columns(needs)
-        arrays = shard_columns(self.folder / self.file.file, self.file, self.manifest, some, check=check)
-        table = from_arrow(
-            arrays, Origin(file=str(self.folder)), form="Parquet", names=self.manifest.names, rows=self.manifest.index
-        )
-        given, truth = self.columns, self.truth
-        if some is not None:
-            given = {role: name if _plain(name) in some else NONE for role, name in self.columns.items()}
-            truth = NONE
-        pool = read_table(table, given, truth=truth).pool("shard", self.task)
-        numbered = given.get("id", NONE) == NONE
-        made = {**pool.__dict__, "start": self.start}
-        if numbered and needs is None:
-            made["ids"] = np.arange(self.start, self.start + len(pool))
-        if self.classes is not None and pool.task == "classification":
-            made |= _recoded(pool, self.classes)
-        view = object.__new__(Pool)
-        view.__dict__.update(made)
-        return view
-
-    def _columns(self, needs: Collection[str]) -> tuple[str, ...] | None:
-        """Names of the columns to read; None: all, where a variable may follow from several."""
-        found = {_plain(self.columns[role]) for role in PLAIN & {*needs} if self.columns.get(role, NONE) != NONE}
-        by_name: dict[str, list[str]] = {}
-        for name in self.manifest.schema:
-            by_name.setdefault(name.strip().lower(), []).append(name)
-        for one in {*needs} - PLAIN:
-            found.update(by_name.get(one, ()))
-        if "prediction" not in self.columns or "probabilities" in self.columns:
-            return None
-        predicted = _plain(self.columns["prediction"])
-        return tuple(name for name in self.manifest.schema if name in found | {predicted})
-
-
-def _plain(name: str) -> str:
-    """The column, without what its numbers are."""
-    return name.rpartition(":")[0] or name if name.endswith((":share", ":percent", ":logit")) else name
-
-
-def _recoded(pool: Pool, classes: tuple[str, ...]) -> dict[str, Any]:
-    at = {name: code for code, name in enumerate(classes)}
-    codes = np.array([at[name] for name in pool.classes], dtype=np.int32)
-    parts = {name: getattr(pool, name) for name in ("predictions", "target")}
-    return {"classes": classes, **{name: None if own is None else codes[own] for name, own in parts.items()}}
 
 
 @dataclass(frozen=True)
@@ -142,7 +69,7 @@ class _Facts:
 
 def _facts(shard: Shard, _: None) -> _Facts:
     """A step: what a shard says about the whole; its digest is checked."""
-    pool = shard.pool(check=True)
+    pool = shard.opened()
     said = np.zeros(0) if pool.task == "classification" or pool.predictions is None else pool.predictions
     ends = (_value(pool.ids, 0), _value(pool.ids, len(pool) - 1)) if identity.is_increasing(pool.ids) else None
     width = 0 if pool.probabilities is None else pool.probabilities.shape[1]
@@ -164,11 +91,15 @@ def _value(column: Any, at: int) -> Any:
     return value.item() if isinstance(value, np.generic) else value.as_py()
 
 
-_KEPT_BYTES = 60
-"""Of an item, for what steps keep: three columns, some auxiliary variables, the predictions; rather too much."""
+_MADE = 32
+"""Bytes of an item, for what steps work out and keep."""
 
 
-HELD = ("ids", "predictions", "confidence", "probabilities", "target", "failed")
+def _kept_bytes(shards: Sequence[Shard]) -> int:
+    """Rather too much: what shards keep of their columns, and what steps work out."""
+    manifest = shards[0].manifest
+    plain = [manifest.schema.get(name, "double") for name in map(str, shards[0].columns.values())]
+    return (KEPT + _MADE + sum(map(_width, plain))) * manifest.rows
 
 
 class ShardedPool(Pool):
@@ -187,7 +118,9 @@ class ShardedPool(Pool):
         self, name: str, shards: Sequence[Shard], engine: Engine, load: Callable[[], Pool], origin: Origin
     ) -> None:
         engine = engine.kept() if isinstance(engine, Keeping) else engine
-        facts = exact.merged(engine.map(_facts, list(shards), None))
+        scratch = Scratch.beside(self, _kept_bytes(shards))
+        shards = [replace(one, scratch=scratch) for one in shards]
+        facts = exact.merged(engine.map(_facts, shards, None))
         if len(facts.tasks) > 1:
             raise origin.error(
                 "some shards hold classes, others numbers", rule="one task", hint="--task regression, or write it again"
@@ -204,14 +137,14 @@ class ShardedPool(Pool):
             origin=origin,
             start=0,
             engine=engine,
-            shards=tuple(replace(one, classes=classes, task=task) for one in shards),
+            shards=tuple(replace(one, classes=classes, task=task, holds=facts.holds) for one in shards),
             size=first.manifest.rows,
             holds=facts.holds,
             others=facts.others,
             sums=facts.sums,
             load=load,
+            _scratch=scratch,
         )
-        self.__dict__["_scratch"] = Scratch.beside(self, _KEPT_BYTES * len(self))
         self._check_ids(facts.ends)
 
     def _check_ids(self, ends: Mapping[int, tuple[Any, Any] | None]) -> None:
@@ -422,6 +355,9 @@ ShardedPool.columns = property(_others)  # type: ignore[assignment]
 
 def _by_part(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ...] | None]) -> R:
     step, given, needs = asked
+    kept = shard.kept(needs)
+    if kept is not None:
+        return exact.merged(kept.map(step, given))
     return exact.merged(step(rows, given) for rows in LazyRows.of(shard, needs))
 
 
