@@ -75,18 +75,23 @@ class ExactSum:
         rest, units = np.asarray(values, dtype=np.float64).ravel(), 0
         if not len(rest):
             return cls()
-        top, room = _largest(rest), min(53 - len(rest).bit_length(), 50)
+        low, top = _ends(rest)
         if not math.isfinite(top):
             fine = np.isfinite(rest)
             return cls(cls.of(rest[fine]).units, float(rest[~fine].sum()))
+        space = 53 - len(rest).bit_length()
+        room, last = min(space, 50), 53 - math.frexp(low)[1] if low > 0 else math.inf
         while top:
             shift = min(room - math.frexp(top)[1], _FINEST)
             leading = _leading(rest, shift)
-            units += int(math.ldexp(leading.sum(), shift)) << (_FINEST - shift)
+            units += _units(leading, shift)
             if shift == _FINEST:
                 break
             rest = np.subtract(rest, leading, out=leading)
-            top = _largest(rest)
+            if last <= min(shift + 1 + space, _FINEST):  # what is left of each has no finer bit than this
+                units += _units(rest, int(last))
+                break
+            _, top = _ends(rest)
         return cls(units)
 
     def __add__(self, other: ExactSum) -> ExactSum:
@@ -111,8 +116,15 @@ def _leading(values: FloatArray, shift: int) -> FloatArray:
     return found
 
 
-def _largest(values: FloatArray) -> float:
-    return max(float(values.max()), -float(values.min()))
+def _units(values: FloatArray, shift: int) -> int:
+    """The sum of multiples of ``2**-shift`` that a float counts."""
+    return int(math.ldexp(values.sum(), shift)) << (_FINEST - shift)
+
+
+def _ends(values: FloatArray) -> tuple[float, float]:
+    """The smallest, and the largest in size."""
+    low = float(values.min())
+    return low, max(float(values.max()), -low)
 
 
 def summed(*columns: FloatArray) -> tuple[ExactSum, ...]:

@@ -127,7 +127,8 @@ def _cell(values: FloatArray, first: IntArray, cells: IntArray) -> IntArray:
 def _bits(values: FloatArray) -> IntArray:
     """Whole numbers from 0 to 2**63 - 1 in the order of these floats, of which two of the same half are one."""
     found: IntArray = (values + 0.0).view(np.int64)  # so that -0 is 0
-    found ^= (found >> 63) & np.int64(2**63 - 1)  # negative numbers the other way round: now they are in order
+    if len(found) and found.min() < 0:
+        found ^= (found >> 63) & np.int64(2**63 - 1)  # negative numbers the other way round: now they are in order
     found >>= 1
     found += 1 << 62
     return found

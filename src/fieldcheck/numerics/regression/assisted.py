@@ -143,13 +143,13 @@ def assisted(
     least = sparsest_rates(rates.columns[0]) if isinstance(rates, GatheredRows) else _sparsest(rates, size)
     found: list[Assisted] = []
     for fit, own in zip(reversed(fits), reversed(sums), strict=True):
-        shifted, foreseen, weighted, expected, left, heavy, plain = map(float, own)
+        shifted, foreseen, expected, left, heavy, plain = map(float, own)
         one = Assisted(
             fit.reading.belief,
             _possible(shifted / size, fit.losses, size, family=model.family),
             float(fit.terms.sum()) / size**2,
             foreseen / size**2,
-            hit_rate(weighted / expected),
+            hit_rate(1 - left / expected),
             left / heavy if heavy else math.inf,
             least,
             lowest.low,
@@ -193,7 +193,7 @@ class _Fitted:
     @classmethod
     def to(cls, model: RiskModel, items: IntArray, losses: FloatArray, at: FloatArray) -> _Fitted:
         belief, *held_out = model.fits(items, losses, _parts(len(items)))
-        own = model.expected(belief, items)
+        own = model.rule.likely(belief, model.population.take(items))
         crossed = np.empty(len(items))
         for number, one in enumerate(held_out):
             crossed[number::FOLDS] = model.expected(one, items[number::FOLDS])
@@ -234,13 +234,12 @@ def _look(
     inverse = 1 / chance - 1
     sums = []
     for one in look.readings:
-        odds = rule.odds(one.belief, part)
-        expected, shifted = rule.loss(odds), rule.loss(odds + one.shift)
+        expected = rule.likely(one.belief, part)
+        shifted = rule.shifted(expected, one.shift)
         left = expected * missed
         columns = (
             shifted,
             rule.spread(shifted, dispersion=one.dispersion) * inverse,
-            expected * chance,
             expected,
             left,
             left / rates,  # 0 where an item was drawn for sure

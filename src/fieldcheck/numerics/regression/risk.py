@@ -101,19 +101,31 @@ class RiskRule:
 
     def odds(self, belief: Belief, part: Population) -> FloatArray:
         """One per item: rounded log odds of a failure, or logarithm of the expected loss."""
-        columns = part.memo(self.features, lambda: self.features.columns(part))
-        codes = part.predictions if self.groups else None
         if self.family == "gamma":
-            linear = _linear(belief.coefficients[0], columns, codes, part.size)
-            return np.asarray(np.clip(np.round(linear, DIGITS), -60, 60))
-        chance, last = np.zeros(part.size), None
+            return self._logarithm(belief, part)
+        return np.asarray(np.round(special.logit(self.likely(belief, part)), DIGITS))
+
+    def _logarithm(self, belief: Belief, part: Population) -> FloatArray:
+        linear = _linear(belief.coefficients[0], *self._columns(part), part.size)
+        return np.asarray(np.clip(np.round(linear, DIGITS), -60, 60))
+
+    def likely(self, belief: Belief, part: Population) -> FloatArray:
+        """Expected loss, one per item, without the rounding that draws go by: two logarithms less for each."""
+        if self.family == "gamma":
+            return self.loss(self._logarithm(belief, part))
+        shares: dict[bytes, float] = {}  # before any label all risk models have the same coefficients
         for hidden, row, weight in zip(HIDDEN.tolist(), belief.coefficients, belief.weights.tolist(), strict=True):
-            if not weight:
-                continue
-            if last is None or not np.array_equal(row, last[0]):
-                last = (row, special.expit(_linear(row, columns, codes, part.size)))
-            chance += weight * (hidden + (1 - hidden) * last[1])
-        return np.asarray(np.round(special.logit(np.clip(chance, 1e-12, 1 - 1e-12)), DIGITS))
+            if weight:
+                shares[row.tobytes()] = shares.get(row.tobytes(), 0.0) + weight * (1 - hidden)
+        chance, columns = np.full(part.size, float(belief.weights @ HIDDEN)), self._columns(part)
+        for row, share in shares.items():
+            announced = special.expit(_linear(np.frombuffer(row), *columns, part.size))
+            chance += np.multiply(announced, share, out=announced)
+        return np.clip(chance, 1e-12, 1 - 1e-12, out=chance)
+
+    def _columns(self, part: Population) -> tuple[Sequence[FloatArray], npt.NDArray[Any] | None]:
+        columns = part.memo(self.features, lambda: self.features.columns(part))
+        return columns, part.predictions if self.groups else None
 
     def expected(self, belief: Belief, part: Population) -> FloatArray:
         """Expected loss, one per item."""
@@ -122,6 +134,15 @@ class RiskRule:
     def loss(self, odds: FloatArray) -> FloatArray:
         """From log odds, or from the logarithm of a loss."""
         return np.asarray(np.exp(odds) if self.family == "gamma" else special.expit(odds))
+
+    def shifted(self, expected: FloatArray, shift: float) -> FloatArray:
+        """Expected losses after the intercept was moved: by log odds for failures, else by a factor ``exp(shift)``."""
+        if self.family == "gamma":
+            return np.asarray(expected * np.exp(shift))
+        right = 1 - expected
+        right *= np.exp(-shift)
+        right += expected
+        return np.divide(expected, right, out=right)
 
     def spread(self, expected: FloatArray, *, dispersion: float = 1 / SHAPE) -> FloatArray:
         """Variance of the loss, one per expected loss.
@@ -326,11 +347,8 @@ class RiskModel:
         return np.concatenate(list(self.population.map(_expected, (self.rule, belief))))
 
     def shifted(self, expected: FloatArray, shift: float) -> FloatArray:
-        """Expected losses after the intercept was moved: by log odds for failures, else by a factor ``exp(shift)``."""
-        if self.family == "gamma":
-            return np.asarray(expected * np.exp(shift))
-        odds = special.logit(np.clip(expected, 1e-12, 1 - 1e-12))
-        return np.asarray(special.expit(np.round(odds, DIGITS) + shift))
+        """Expected losses after the intercept was moved; ``RiskRule.shifted`` has the words."""
+        return self.rule.shifted(expected, shift)
 
     def prospect(self, belief: Belief) -> Prospect:
         """What a wave that is drawn with this belief goes by, of items in memory."""
