@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import ndtri
 
-from fieldcheck.numerics import scores
-from fieldcheck.numerics.exact import ExactSum, Range, Top, merged, scan
+from fieldcheck.numerics import order, scores
+from fieldcheck.numerics.exact import ExactSum, GroupedSum, Range, Top, grouped, merged, scan
 from fieldcheck.numerics.scores import median, normal_scores
 
 NUMBERS = st.floats(-1e300, 1e300).filter(lambda x: x == 0 or abs(x) > 1e-290)
@@ -74,6 +75,41 @@ def test_what_is_not_finite_stays_so() -> None:
     assert float(ExactSum.of(np.zeros(0))) == 0
 
 
+@given(st.lists(st.tuples(NUMBERS, st.integers(0, 3)), max_size=60), st.integers(0, 99))
+def test_grouped_sums_are_those_of_fsum_however_they_are_split(rows: list[tuple[float, int]], seed: int) -> None:
+    try:
+        expected = [math.fsum(value for value, own in rows if own == group) for group in range(5)]
+    except OverflowError:
+        return
+    both = np.array(rows, dtype=[("value", float), ("group", int)])
+    parts = cut(both, seed, 5).parts if rows else (both,)
+    (found,) = merged(grouped(part["group"], 5, part["value"]) for part in parts)
+    assert found.rounded.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", ["uniform", "wide", "cancelling"])
+def test_grouped_sums_of_many(kind: str) -> None:
+    """Of 997 groups: what is worked out vector by vector is what fractions add up to."""
+    rng = np.random.default_rng(4)
+    group, count = rng.integers(0, 997, 32_768), 997
+    values = {
+        "uniform": rng.random(len(group)),
+        "wide": rng.normal(size=len(group)) * 10.0 ** rng.integers(-30, 30, len(group)),
+        "cancelling": np.where(np.arange(len(group)) % 2, 1.0, -1.0) * rng.random(len(group)).repeat(2)[::2],
+    }[kind]
+    wanted = [math.fsum(values[group == at]) for at in range(count)]
+    assert GroupedSum.of(values, group, count).rounded.tolist() == wanted
+    exact_sums = [sum(map(Fraction, values[group == at].tolist())) for at in range(20)]
+    assert [Fraction(one, 1 << 1022) for one in GroupedSum.of(values, group, count).units[:20]] == exact_sums
+
+
+def test_grouped_sums_of_what_is_not_finite() -> None:
+    values, group = np.array([1.0, np.inf, -np.inf, np.inf, 2.0, np.nan, 0.5]), np.array([0, 1, 2, 2, 3, 4, 4])
+    found = GroupedSum.of(values, group, 6) + GroupedSum.of(np.ones(6), np.arange(6), 6)
+    assert str(found.rounded.tolist()) == "[2.0, inf, nan, 3.0, nan, 1.0]"
+    assert GroupedSum.of(np.zeros(0), np.zeros(0, dtype=int), 2).rounded.tolist() == [0, 0]
+
+
 @given(st.lists(st.sampled_from([0.0, -1.5, 0.25, 3.0, 1e-9, 7e8, -2.0]), min_size=1, max_size=80), st.integers(0, 99))
 def test_few_values_have_mid_ranks(values: list[float], seed: int) -> None:
     given_values = np.array(values)
@@ -115,7 +151,7 @@ def test_medians(values: list[float], seed: int) -> None:
 
 @pytest.mark.parametrize("size", [20_000, 20_001])
 def test_medians_of_many(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "MANY", 1000)
+    monkeypatch.setattr(order, "FETCHED", 10)
     values = np.random.default_rng(3).normal(size=size)
     assert median(cut(values, 1, 6), itself, size) == np.median(values)
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from fieldcheck.numerics.types import FloatArray
+from fieldcheck.numerics.types import FloatArray, IntArray
 
 BLOCK = 1 << 15
 """Items looked at in one go: what is worked out about them stays in the cache of a processor."""
@@ -72,27 +72,12 @@ class ExactSum:
     @classmethod
     def of(cls, values: FloatArray) -> ExactSum:
         """Of these numbers: cut into pieces so short that a float counts their sum exactly."""
-        rest, units = np.asarray(values, dtype=np.float64).ravel(), 0
-        if not len(rest):
-            return cls()
+        rest = np.asarray(values, dtype=np.float64).ravel()
         low, top = _ends(rest)
         if not math.isfinite(top):
             fine = np.isfinite(rest)
             return cls(cls.of(rest[fine]).units, float(rest[~fine].sum()))
-        space = 53 - len(rest).bit_length()
-        room, last = min(space, 50), 53 - math.frexp(low)[1] if low > 0 else math.inf
-        while top:
-            shift = min(room - math.frexp(top)[1], _FINEST)
-            leading = _leading(rest, shift)
-            units += _units(leading, shift)
-            if shift == _FINEST:
-                break
-            rest = np.subtract(rest, leading, out=leading)
-            if last <= min(shift + 1 + space, _FINEST):  # what is left of each has no finer bit than this
-                units += _units(rest, int(last))
-                break
-            _, top = _ends(rest)
-        return cls(units)
+        return cls(sum(_units(piece, shift) for piece, shift in _pieces(rest, low, top)))
 
     def __add__(self, other: ExactSum) -> ExactSum:
         return ExactSum(self.units + other.units, self.beyond + other.beyond)
@@ -104,6 +89,29 @@ class ExactSum:
 
     def __float__(self) -> float:
         return self.units / (1 << _FINEST) + self.beyond
+
+
+def _pieces(values: FloatArray, low: float, top: float) -> Iterator[tuple[FloatArray, int]]:
+    """Finite numbers as sums of pieces, to be used one by one: multiples of ``2**-shift``, with the shift.
+
+    They are so short that a float counts the sum of a piece of all numbers, or of some of them, exactly.
+
+    low, top
+        ``_ends`` of the numbers.
+    """
+    rest, space = values, 53 - len(values).bit_length()
+    room, last = min(space, 50), 53 - math.frexp(low)[1] if low > 0 else math.inf
+    while top:
+        shift = min(room - math.frexp(top)[1], _FINEST)
+        leading = _leading(rest, shift)
+        yield leading, shift
+        if shift == _FINEST:
+            return
+        rest = np.subtract(rest, leading, out=leading)
+        if last <= min(shift + 1 + space, _FINEST):  # what is left of each has no finer bit than this
+            yield rest, int(last)
+            return
+        _, top = _ends(rest)
 
 
 def _leading(values: FloatArray, shift: int) -> FloatArray:
@@ -122,14 +130,53 @@ def _units(values: FloatArray, shift: int) -> int:
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:
-    """The smallest, and the largest in size."""
-    low = float(values.min())
-    return low, max(float(values.max()), -low)
+    """The smallest, and the largest in size; of none 0."""
+    low = float(values.min()) if len(values) else 0.0
+    return low, max(float(values.max()), -low) if len(values) else 0.0
 
 
 def summed(*columns: FloatArray) -> tuple[ExactSum, ...]:
     """The sum of each."""
     return tuple(map(ExactSum.of, columns))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedSum:
+    """Sums of floats by group without any rounding: an ``ExactSum`` for each.
+
+    units, beyond
+        One per group, as there; units are whole numbers of any length.
+    """
+
+    units: npt.NDArray[np.object_]
+    beyond: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray, group: IntArray, count: int) -> GroupedSum:
+        """Of these numbers, each in one of so many groups."""
+        low, top = _ends(values)
+        if not math.isfinite(top):
+            fine = np.isfinite(values)
+            beyond = np.bincount(group[~fine], values[~fine], count)
+            return cls(cls.of(values[fine], group[fine], count).units, beyond.astype(np.float64))
+        units = np.zeros(count, dtype=object)
+        for piece, shift in _pieces(values, low, top):
+            counted = np.ldexp(np.bincount(group, piece, count), shift).astype(np.int64)
+            units += counted.astype(object) << (_FINEST - shift)
+        return cls(units, np.zeros(count))
+
+    def __add__(self, other: GroupedSum) -> GroupedSum:
+        return GroupedSum(self.units + other.units, self.beyond + other.beyond)
+
+    @property
+    def rounded(self) -> FloatArray:
+        """As floats, each rounded once."""
+        return np.array([one / (1 << _FINEST) for one in self.units.tolist()], dtype=np.float64) + self.beyond
+
+
+def grouped(group: IntArray, count: int, *columns: FloatArray) -> tuple[GroupedSum, ...]:
+    """The sums of each column by group."""
+    return tuple(GroupedSum.of(column, group, count) for column in columns)
 
 
 @dataclass(frozen=True)

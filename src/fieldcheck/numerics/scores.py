@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +9,8 @@ import numpy as np
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.exact import GatheredRows, Mapped, scan
+from fieldcheck.numerics.order import Column, at_ranks, ordered_bits
 from fieldcheck.numerics.types import FloatArray, IntArray
-
-Column = Callable[[Any], FloatArray]
-"""From some items to their values. It is sent to other processes: a function of a module, or an object."""
-
 
 MANY = 1 << 20
 """Up to so many items, each value has its rank."""
@@ -69,29 +65,7 @@ def normal_scores(items: Mapped, column: Column, size: int) -> Scores:
 
 def median(items: Mapped, column: Column, size: int) -> float:
     """The middle value, or the mean of the two in the middle."""
-    few, below = None, 0
-    if size > MANY:
-        ends = np.cumsum(scan(items, _coarse_counts, column))
-        few = tuple(int(np.searchsorted(ends, at, side="right")) for at in ((size - 1) // 2, size // 2))
-        below = int(ends[few[0] - 1]) if few[0] else 0
-    values, counts = scan(items, _different, column if few is None else _Between(column, *few)).columns
-    order = np.argsort(values, kind="stable")
-    at = np.searchsorted(below + np.cumsum(counts[order]), [(size - 1) // 2, size // 2], side="right")
-    return float(values[order][at].mean())
-
-
-@dataclass(frozen=True)
-class _Between:
-    """Those values of a column whose leading bits lie between two."""
-
-    column: Column
-    low: int
-    high: int
-
-    def __call__(self, part: Any) -> FloatArray:
-        values = self.column(part)
-        lead = _bits(values) >> _COARSE
-        return values[(lead >= self.low) & (lead <= self.high)]
+    return float(at_ranks(items, column, [(size - 1) // 2, size // 2]).mean())
 
 
 def _quantiles(counts: IntArray, size: int) -> FloatArray:
@@ -126,9 +100,7 @@ def _cell(values: FloatArray, first: IntArray, cells: IntArray) -> IntArray:
 
 def _bits(values: FloatArray) -> IntArray:
     """Whole numbers from 0 to 2**63 - 1 in the order of these floats, of which two of the same half are one."""
-    found: IntArray = (values + 0.0).view(np.int64)  # so that -0 is 0
-    if len(found) and found.min() < 0:
-        found ^= (found >> 63) & np.int64(2**63 - 1)  # negative numbers the other way round: now they are in order
+    found = ordered_bits(values)
     found >>= 1
     found += 1 << 62
     return found

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from fieldcheck.numerics import special
-from fieldcheck.numerics.scores import Column, Scores
+from fieldcheck.numerics.order import Column
+from fieldcheck.numerics.scores import Scores
 from fieldcheck.numerics.types import FloatArray
 
 

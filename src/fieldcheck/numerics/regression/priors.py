@@ -10,10 +10,11 @@ import numpy as np
 
 from fieldcheck.numerics import special
 from fieldcheck.numerics.exact import ExactSum, Range, scan, summed
+from fieldcheck.numerics.order import Column
 from fieldcheck.numerics.regression.features import Extreme, Made, SignalColumn, doubt_of, predicted
 from fieldcheck.numerics.regression.population import Known, Population
 from fieldcheck.numerics.regression.risk import RiskModel, RiskRule
-from fieldcheck.numerics.scores import Column, median, normal_scores
+from fieldcheck.numerics.scores import median, normal_scores
 from fieldcheck.numerics.types import FloatArray
 
 GROUPS = 20
