@@ -1,8 +1,8 @@
-"""The items that a design chose, the labels they got, and what these say about every item of the pool."""
+"""The items that a design chose, and the labels they got."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -14,6 +14,8 @@ from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Task
 
 D = TypeVar("D", bound=Draws)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,22 +159,10 @@ class Labelled:
         """Number of distinct failing items found."""
         return len(np.unique(self.sample.items[self.failed]))
 
-
-@dataclass(frozen=True, eq=False)
-class ItemFit:
-    """One value per item of the pool each. Parts of the pool, other metrics and other models follow from it.
-
-    expected
-        Predicted loss, after all labels.
-    spread
-        Variance of the loss around it, as the labels let expect.
-    chance
-        Probability that the item was drawn, and labelled.
-    optimism
-        How much farther off, in squares, the prediction is for items whose labels it has not seen; at least 1.
-    """
-
-    expected: FloatArray
-    spread: FloatArray
-    chance: FloatArray
-    optimism: float = 1.0
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        """A value that follows from these labels alone, computed once."""
+        held: dict[Hashable, Any] = self.__dict__.setdefault("_memo", {})
+        if key not in held:
+            held[key] = make()
+        value: T = held[key]
+        return value

@@ -64,13 +64,14 @@ def test_the_estimate_is_that_of_an_ordinary_campaign(pool: Pool) -> None:
     """
     labelled = campaign(pool)
     fit = Fit.of(labelled)
-    draws = PooledDraws(fit.chance)
+    said = fit.items.of_all()
+    draws = PooledDraws(said.chance)
     again = Fit.of(replace(labelled, sample=replace(labelled.sample, draws=draws)))
     assert again.value == pytest.approx(fit.found.value, rel=1e-12)
     assert fit.value == pytest.approx(fit.audit if pool.task == "regression" else again.value, rel=1e-12)
     assert again.seen == pytest.approx(fit.seen, rel=1e-12)
     assert again.foreseen == pytest.approx(fit.foreseen, rel=1e-12)
-    assert again.expected == pytest.approx(fit.expected, rel=1e-12)
+    assert again.items.of_all().expected == pytest.approx(said.expected, rel=1e-12)
 
 
 def test_chances_of_both_campaigns_are_pooled() -> None:

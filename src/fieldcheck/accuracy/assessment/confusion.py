@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fieldcheck.accuracy.assessment.cutting import Cut, cut
 from fieldcheck.accuracy.assessment.scores import ClassScore, Confusion
-from fieldcheck.accuracy.assessment.slices import WIDEST, Slice, item_fit
+from fieldcheck.accuracy.assessment.slices import WIDEST, Slice, item_fit, item_sums
+from fieldcheck.accuracy.estimators.base import ItemValues
 from fieldcheck.core import words
 from fieldcheck.core.draws import EqualDraws
 from fieldcheck.core.errors import LabelError, PoolError
@@ -70,33 +72,30 @@ class Crosstab:
 
     @classmethod
     def of(cls, labelled: Labelled, pool: Pool, true_classes: Sequence[str]) -> Crosstab:
-        codes, predicted = _rows(pool)
+        chosen = _by_class(pool)
+        said, predicted = chosen.codes(pool, labelled.sample.items), chosen.names
         names = [*predicted, *sorted(set(true_classes) - set(predicted))]
         place = {name: at for at, name in enumerate(names)}
         truth = np.array([place[name] for name in true_classes], dtype=np.int64)
-        items, losses = labelled.sample.items, labelled.losses
-        _check_truth(truth, codes[items], losses)
-        expected, chance, optimism = _expected(labelled, codes, len(predicted))
-        weight, said = 1 / chance[items], codes[items]
-        many = len(predicted)
-        failing = np.bincount(codes, expected, minlength=many)
-        failing = failing + np.bincount(said, (losses - expected[items]) * weight, minlength=many)
-        sizes = np.bincount(codes, minlength=many)
-        left = 1 / chance - 1
+        losses, many = labelled.losses, len(predicted)
+        _check_truth(truth, said, losses)
+        expected = _Expected.of(labelled, pool, chosen, said)
+        weight = 1 / expected.chance
+        failing = expected.total + np.bincount(said, (losses - expected.drawn) * weight, minlength=many)
         return cls(
             predicted=predicted,
             true=tuple(names),
-            sizes=sizes,
-            failing=np.clip(failing, 0.0, sizes),
+            sizes=chosen.sizes,
+            failing=np.clip(failing, 0.0, chosen.sizes),
             share=_share(said, truth, losses * weight, shape=(many, len(names))),
             codes=said,
             truth=truth,
             losses=losses,
             weight=weight,
-            expected=expected[items],
-            first=np.bincount(codes, expected * left, minlength=many).astype(np.float64),
-            second=np.bincount(codes, expected**2 * left, minlength=many).astype(np.float64),
-            optimism=optimism,
+            expected=expected.drawn,
+            first=expected.first,
+            second=expected.second,
+            optimism=expected.optimism,
         )
 
     @property
@@ -243,12 +242,11 @@ class Crosstab:
         return size * low, size * high
 
 
-def _rows(pool: Pool) -> tuple[IntArray, tuple[str, ...]]:
-    """Predicted class of each item, counted among those that are predicted at all, and their names."""
+def _by_class(pool: Pool) -> Cut:
+    """By predicted class, of those that are predicted at all."""
     if pool.predictions is None:
         raise PoolError("the pool has no predictions", rule="metrics of a class need the predicted class of each item")
-    used, codes = np.unique(pool.predictions, return_inverse=True)
-    return codes.astype(np.int64), tuple(pool.classes[code] for code in used.tolist())
+    return cut(pool, "prediction")
 
 
 def _check_truth(truth: IntArray, said: IntArray, losses: FloatArray) -> None:
@@ -260,20 +258,47 @@ def _check_truth(truth: IntArray, said: IntArray, losses: FloatArray) -> None:
         )
 
 
-def _expected(labelled: Labelled, codes: IntArray, many: int) -> tuple[FloatArray, FloatArray, float]:
-    """Expected loss and chance of every item, and the optimism of the expectation about the labels.
+@dataclass(frozen=True, eq=False)
+class _Expected:
+    """Which losses are expected.
 
-    A simple random sample is taken as one of each predicted class, of the size that it happens to have there
-    (poststratification); a class without a label counts as one with half a label.
+    drawn, chance
+        One per draw: the expected loss, and the chance to be drawn.
+    total, first, second
+        One per predicted class, sums over its items: of ``m``, of ``m (1/π - 1)`` and of ``m² (1/π - 1)``.
+    optimism
+        Of the expectation about the labels.
     """
-    if not isinstance(labelled.sample.draws, EqualDraws):
-        fit = item_fit(labelled)
-        return fit.expected, fit.chance, fit.optimism
-    said = codes[labelled.sample.items]
-    labels, failures = np.bincount(said, minlength=many), np.bincount(said, labelled.losses, minlength=many)
-    rate = (failures + labelled.losses.mean()) / (labels + 1)
-    chance = np.minimum(np.maximum(labels, 0.5) / np.bincount(codes, minlength=many), 1.0)
-    return rate[codes], chance[codes], 1.0
+
+    drawn: FloatArray
+    chance: FloatArray
+    total: FloatArray
+    first: FloatArray
+    second: FloatArray
+    optimism: float = 1.0
+
+    @classmethod
+    def of(cls, labelled: Labelled, pool: Pool, chosen: Cut, said: IntArray) -> _Expected:
+        """By the estimator of the sample.
+
+        A simple random sample is taken as one of each predicted class, of the size that it happens to have there
+        (poststratification); a class without a label counts as one with half a label.
+        """
+        if not isinstance(labelled.sample.draws, EqualDraws):
+            fit = item_fit(labelled)
+            total, first, second = item_sums(fit, pool, chosen, _weighed)
+            return cls(fit.drawn.expected, fit.drawn.chance, total, first, second, fit.optimism)
+        sizes = chosen.sizes
+        labels, failures = (np.bincount(said, one, minlength=len(sizes)) for one in (None, labelled.losses))
+        rate = (failures + labelled.losses.mean()) / (labels + 1)
+        chance = np.minimum(np.maximum(labels, 0.5) / sizes, 1.0)
+        total, first, second = (sizes * one for one in _weighed(ItemValues(rate, rate, chance)))
+        return cls(rate[said], chance[said], total, first, second)
+
+
+def _weighed(said: ItemValues) -> tuple[FloatArray, FloatArray, FloatArray]:
+    left = 1 / said.chance - 1
+    return said.expected, said.expected * left, said.expected**2 * left
 
 
 def _share(said: IntArray, truth: IntArray, weight: FloatArray, *, shape: tuple[int, int]) -> FloatArray:

@@ -101,6 +101,6 @@ def _precision(row: Slice) -> ClassScore:
 
 def true_classes_of(labelled: Labelled, pool: Pool, answers: Mapping[str, Label]) -> list[str] | None:
     """The true class at each draw; None where a label says no more than wrong."""
-    said = [answers[pool.id_of(item)] for item in labelled.sample.items.tolist()]
+    said = [answers[name] for name in pool.ids_of(labelled.sample.items)]
     names = [label.name for label in said if isinstance(label, TrueClass)]
     return names if len(names) == len(said) and pool.predictions is not None else None

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from fieldcheck.accuracy import estimators
+from fieldcheck.accuracy.assessment import cutting
+from fieldcheck.accuracy.assessment.cutting import Cut, CutRule
+from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.accuracy.estimators.base import ItemFit, ItemRule, ItemValues
 from fieldcheck.core import measures, words
 from fieldcheck.core.draws import EqualDraws
-from fieldcheck.core.errors import PoolError, SampleError
+from fieldcheck.core.errors import SampleError
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow, Table
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.measures.base import SCALES
-from fieldcheck.core.pool.column import Column, closest, is_numeric, missing, numbers
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.sample import ItemFit, Labelled, Sample
+from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray, IntArray, Loss
+from fieldcheck.numerics import exact
 from fieldcheck.numerics.intervals import wilson
 
 FEWEST = 10
@@ -34,97 +39,12 @@ WIDEST_RELATIVE = 0.5
 """The same for errors, in units of the estimate."""
 
 
-DISTINCT = 20
-"""A column of whole numbers with more different values is cut at its quartiles."""
-
-
 DRAWN = 30
 """Slices up to which a chart also names those with too few labels; the table does it always."""
 
 
-MANY = 1_000
-"""More slices than this are a column of names, not of groups."""
-
-
 COEFFICIENTS = 2
 """Degrees of freedom that an estimate within a slice costs."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """A pool in parts.
-
-    codes
-        One per item: the slice it is in.
-    names
-        One per slice.
-    """
-
-    by: str
-    codes: IntArray
-    names: tuple[str, ...]
-    note: str = ""
-
-    @property
-    def sizes(self) -> IntArray:
-        """Items, one per slice."""
-        return np.bincount(self.codes, minlength=len(self.names))
-
-
-def cut(pool: Pool, by: str) -> Cut:
-    """The pool cut by what the model said (``prediction``), by its confidence, or by a column.
-
-    Numbers with many different values are cut at their quartiles. Items without a value are a slice of their own.
-    """
-    key = by.strip().lower()
-    if key in ("prediction", pool.origin.column("prediction").lower()) and pool.predictions is not None:
-        if pool.task == "classification":
-            return _compact("prediction", pool.predictions.astype(np.int64), pool.classes)
-        return _cut_numbers("prediction", pool.predictions.astype(np.float64))
-    if key in ("confidence", pool.origin.column("confidence").lower()) and pool.confidence is not None:
-        return _cut_numbers("confidence", pool.confidence)
-    special = {"prediction": pool.predictions, "confidence": pool.confidence}
-    named = [one for one, values in special.items() if values is not None and one not in pool.columns]
-    name = closest(by, [*named, *pool.columns], origin=pool.origin)
-    return _cut_column(name, pool.columns[name], pool)
-
-
-def _cut_column(name: str, column: Column, pool: Pool) -> Cut:
-    if is_numeric(column):
-        return _cut_numbers(name, numbers(column, name, origin=pool.origin))
-    gone = missing(column)
-    words = ["(missing)" if no else str(value) for no, value in zip(gone.tolist(), column.to_pylist(), strict=True)]
-    names, codes = np.unique(np.array(words, dtype=object), return_inverse=True)
-    if len(names) > MANY:
-        raise PoolError(
-            f"column '{name}' has {len(names):,} different values",
-            rule=f"slices are at most {MANY:,} groups of items",
-            hint="a column of groups, or of numbers",
-        )
-    return Cut(name, codes.astype(np.int64), tuple(names.tolist()))
-
-
-def _cut_numbers(name: str, values: FloatArray) -> Cut:
-    there = np.isfinite(values)
-    distinct = np.unique(values[there])
-    if len(distinct) <= DISTINCT and np.all(distinct == np.trunc(distinct)):
-        codes, note = np.searchsorted(distinct, values), ""
-        names = [f"{value:.0f}" for value in distinct.tolist()]
-    else:
-        edges = np.unique(np.quantile(values[there], [0.25, 0.5, 0.75])) if there.any() else np.zeros(0)
-        codes = np.searchsorted(edges, values)
-        shown = [f"{edge:.4g}" for edge in edges.tolist()]
-        names = [f"up to {shown[0]}", *(f"over {low}" for low in shown)] if shown else ["any"]
-        names[1:-1] = [f"{low} to {high}" for low, high in pairwise(shown)]
-        note = f"'{name}' is cut at its quartiles"
-    codes = np.where(there, codes, len(names)).astype(np.int64)
-    return _compact(name, codes, (*names, "(missing)"), note)
-
-
-def _compact(by: str, codes: IntArray, names: tuple[str, ...], note: str = "") -> Cut:
-    """Without the slices that have no item."""
-    used, again = np.unique(codes, return_inverse=True)
-    return Cut(by, again.astype(np.int64), tuple(names[code] for code in used.tolist()), note)
 
 
 @dataclass(frozen=True)
@@ -263,19 +183,25 @@ def slices(
     the slice has labels. Simple random samples: the labels of a slice are a simple random sample of it, whatever their
     number, so that the interval is exact. Other techniques are refused.
     """
-    chosen = cut(pool, by)
-    simple = isinstance(labelled.sample.draws, EqualDraws)
-    parts = _simple_random(labelled, chosen, level) if simple else _assisted(labelled, chosen, level)
+    chosen, items = cutting.cut(pool, by), labelled.sample.items
+    group = chosen.codes(pool, items)
+    if isinstance(labelled.sample.draws, EqualDraws):
+        parts = _simple_random(labelled, chosen, group, level)
+    else:
+        parts = _assisted(labelled, pool, chosen, group=group, level=level)
     metric = measures.measure_of(labelled.task, loss).scales[0]
-    items = labelled.sample.to_label()
-    counts = np.bincount(chosen.codes[items], minlength=len(chosen.names))
-    failed = np.unique(labelled.sample.items[labelled.failed])
-    failures = np.bincount(chosen.codes[failed], minlength=len(chosen.names))
+    counts, failures = (_different(items[some], group[some], len(parts)) for some in (slice(None), labelled.failed))
     rows = [
         _slice(name, part, sizes=(int(size), int(k), int(f)), metric=metric)
         for name, part, size, k, f in zip(chosen.names, parts, chosen.sizes, counts, failures, strict=True)
     ]
     return Slices(chosen.by, metric, level, tuple(rows), chosen.note)
+
+
+def _different(items: IntArray, group: IntArray, count: int) -> IntArray:
+    """How many different items each group has."""
+    _, first = np.unique(items, return_index=True)
+    return np.bincount(group[first], minlength=count)
 
 
 def _slice(name: str, part: Part | None, *, sizes: tuple[int, int, int], metric: str) -> Slice:
@@ -342,10 +268,33 @@ def item_fit(labelled: Labelled) -> ItemFit:
     return fit
 
 
-def _simple_random(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
+def item_sums(
+    fit: ItemFit,
+    pool: Pool,
+    chosen: Cut,
+    columns: Callable[[ItemValues], tuple[FloatArray, ...]],
+) -> tuple[FloatArray, ...]:
+    """Sums over the items of each slice: exact, and rounded once.
+
+    columns
+        What is added up, from what is said about some items; a function of a module.
+    """
+    given = (fit.rule, chosen.rule, len(chosen.names), columns)
+    found = exact.merged(derived.map_beside(fit.frame, pool, _item_sums, given, needs=chosen.rule.needs))
+    return tuple(one.rounded for one in found)
+
+
+def _item_sums(
+    both: tuple[Frame, Pool], given: tuple[ItemRule, CutRule, int, Callable[[ItemValues], tuple[FloatArray, ...]]]
+) -> tuple[exact.GroupedSum, ...]:
+    (part, rows), (said, rule, count, columns) = both, given
+    return exact.grouped(rule.codes(rows), count, *columns(said.of(part)))
+
+
+def _simple_random(labelled: Labelled, chosen: Cut, group: IntArray, level: float) -> list[Part | None]:
     overall = (float(labelled.losses.sum()) + 0.5) / (len(labelled.sample) + 1)
     return [
-        _simple_part(labelled, chosen.codes[labelled.sample.items] == code, int(size), level=level, overall=overall)
+        _simple_part(labelled, group == code, int(size), level=level, overall=overall)
         for code, size in enumerate(chosen.sizes)
     ]
 
@@ -363,15 +312,13 @@ def _simple_part(labelled: Labelled, inside: Any, size: int, *, level: float, ov
     return Part(found.value, found.interval, likely=likely, usual=overall)
 
 
-def _assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None]:
+def _assisted(labelled: Labelled, pool: Pool, chosen: Cut, *, group: IntArray, level: float) -> list[Part | None]:
     fit = item_fit(labelled)
-    items, losses, sizes = labelled.sample.items, labelled.losses, chosen.sizes
-    group, at, residual = chosen.codes[items], fit.chance[items], losses - fit.expected[items]
-    many = len(sizes)
-    hoped = np.bincount(chosen.codes, fit.expected, minlength=many)
+    losses, sizes, many = labelled.losses, chosen.sizes, len(chosen.sizes)
+    at, residual = fit.drawn.chance, losses - fit.drawn.expected
+    hoped, foreseen = item_sums(fit, pool, chosen, _foreseen)
     value = (hoped + np.bincount(group, residual / at, minlength=many)) / sizes
     seen = np.bincount(group, (1 - at) / at**2 * residual**2, minlength=many)
-    foreseen = np.bincount(chosen.codes, fit.spread * (1 / fit.chance - 1), minlength=many)
     variance = np.maximum(seen, foreseen) / sizes**2
     counts, known = np.bincount(group, minlength=many), np.bincount(group, losses, minlength=many)
     return [
@@ -383,6 +330,10 @@ def _assisted(labelled: Labelled, chosen: Cut, level: float) -> list[Part | None
         )
         for c in range(many)
     ]
+
+
+def _foreseen(said: ItemValues) -> tuple[FloatArray, FloatArray]:
+    return said.expected, said.spread * (1 / said.chance - 1)
 
 
 def _assisted_part(

@@ -153,11 +153,19 @@ class PoolFrame(Frame):
     pool: Pool = None  # type: ignore[assignment]
 
     def map(self, step: Callable[[Frame, C], R], given: C) -> Iterator[R]:
+        return self._map(step, given, needs=(), beside=False)
+
+    def map_beside(
+        self, step: Callable[[tuple[Frame, Pool], C], R], given: C, *, needs: Collection[str]
+    ) -> Iterator[R]:
+        """A step that looks at rows of the pool, too, as far as it ``needs`` them."""
+        return self._map(step, given, needs=needs, beside=True)
+
+    def _map(self, step: Callable[[Any, C], R], given: C, *, needs: Collection[str], beside: bool) -> Iterator[R]:
         kept = self._kept if self.pool.held else self.pool.scratch
         asked = (tuple(self.auxiliary), self.traits, step, given)
-        return self.pool.map(
-            _KeptStep(kept, self.predictions is not None), asked, needs=(*self.auxiliary, "prediction")
-        )
+        needs = tuple(dict.fromkeys((*self.auxiliary, "prediction", *needs)))
+        return self.pool.map(_KeptStep(kept, self.predictions is not None, beside), asked, needs=needs)
 
     def take(self, items: IntArray) -> Frame:
         some = self.pool.fetched(items, needs=(*self.auxiliary, "prediction"))
@@ -178,20 +186,42 @@ class PoolFrame(Frame):
         return self.memo(("only", *wanted), lambda: self._own(auxiliary=PoolColumns(self.pool, wanted)))
 
 
+def map_beside(
+    frame: Frame, pool: Pool, step: Callable[[tuple[Frame, Pool], C], R], given: C, *, needs: Collection[str]
+) -> Iterator[R]:
+    """A step of a frame that looks at the same rows of a pool beside the items: ``step((items, rows), given)``.
+
+    needs
+        What it looks at there, as ``Pool.map`` has it.
+    """
+    if isinstance(frame, PoolFrame) and frame.pool is pool:
+        return frame.map_beside(step, given, needs=needs)
+    return frame.map(_beside, (pool.in_memory(), step, given))
+
+
+def _beside(part: Frame, given: tuple[Pool, Callable[[tuple[Frame, Pool], C], R], C]) -> R:
+    pool, step, own = given
+    return step((part, pool.rows(slice(part.start, part.start + part.size), start=part.start)), own)
+
+
 @dataclass(frozen=True, eq=False)
 class _KeptStep:
     """A step of a frame as one of the pool.
 
     predicted
         Whether there are predictions.
+    beside
+        Whether it looks at the rows of the pool, too.
     """
 
     kept: KeptColumns | None
     predicted: bool
+    beside: bool
 
     def __call__(self, pool: Pool, asked: tuple[tuple[str, ...], Mapping[str, Trait], Callable[..., R], Any]) -> R:
         names, known, step, given = asked
-        return step(_part_frame(pool, names, known, self.kept, predicted=self.predicted), given)
+        part = _part_frame(pool, names, known, self.kept, predicted=self.predicted)
+        return step((part, pool) if self.beside else part, given)
 
 
 def _part_frame(

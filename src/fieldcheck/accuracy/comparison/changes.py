@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from fieldcheck.accuracy import estimators
-from fieldcheck.accuracy.assessment import slices
+from fieldcheck.accuracy.assessment import cutting
+from fieldcheck.accuracy.assessment.cutting import Cut
+from fieldcheck.accuracy.assessment.slices import FEWEST, WIDEST, item_sums
+from fieldcheck.accuracy.estimators.base import ItemFit, ItemValues
 from fieldcheck.core import words
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.exhibit import Table
 from fieldcheck.core.label import Label
 from fieldcheck.core.pool.pool import Pool
-from fieldcheck.core.sample import ItemFit, Labelled
+from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.numerics.intervals import wilson
 
@@ -152,9 +155,9 @@ def between(
     if before is None or after is None:
         raise SampleError("the chances of these labels are not known", rule="designs waves and srs")
     gone, fresh = old.failed & ~new.failed, new.failed & ~old.failed
-    whole = _Gain.of(old, new, before, after)
-    value, half = whole.within(np.ones(new.sample.population, dtype=bool), level)
-    cuts = tuple(_cut(slices.cut(pools[0], one), whole, gone, fresh, new.sample.items, level) for one in by)
+    gain = _Gain.of(old, new, before, after)
+    (value,), (half,) = gain.within(pools[0], cutting.uncut(pools[0]), level)
+    cuts = tuple(_cut(pools[0], cutting.cut(pools[0], one), gain, gone, fresh, level=level) for one in by)
 
     def listed(which: BoolArray) -> tuple[ChangedItem, ...]:
         return tuple(_item(int(at), pools, labels) for at in new.sample.items[which])
@@ -172,50 +175,63 @@ def _item(at: int, pools: tuple[Pool, Pool], labels: Mapping[str, Label]) -> Cha
 class _Gain:
     """By how much losses fall: as expected of every item, and what the labels say beyond it.
 
+    items
+        Labelled, one per draw.
     beyond
-        One per item: what was seen less what was expected, over its chance; 0 where there is no label.
+        One per draw: what was seen less what was expected, over its chance.
     variance
-        One per item: what it adds to the variance of a sum.
-    heavy
-        One per item: what one label stands for there.
+        One per draw: what it adds to the variance of a sum.
     """
 
-    expected: FloatArray
+    before: ItemFit
+    after: ItemFit
+    items: IntArray
     beyond: FloatArray
     variance: FloatArray
-    heavy: FloatArray
-    labelled: BoolArray
 
     @classmethod
     def of(cls, old: Labelled, new: Labelled, before: ItemFit, after: ItemFit) -> _Gain:
-        items, expected = new.sample.items, before.expected - after.expected
-        left, chance = old.losses - new.losses - expected[items], after.chance[items]
-        beyond, variance, labelled = np.zeros(len(expected)), np.zeros(len(expected)), np.zeros(len(expected), bool)
-        beyond[items], labelled[items] = left / chance, True
-        variance[items] = (1 - chance) / chance**2 * left**2 * max(before.optimism, after.optimism)
-        return cls(expected, beyond, variance, 1 / after.chance, labelled)
+        chance = after.drawn.chance
+        left = old.losses - new.losses - (before.drawn.expected - after.drawn.expected)
+        variance = (1 - chance) / chance**2 * left**2 * max(before.optimism, after.optimism)
+        return cls(before, after, new.sample.items, left / chance, variance)
 
-    def within(self, part: BoolArray, level: float) -> tuple[float, float]:
-        """The mean gain of a part of the pool, and half of its interval."""
-        size, count = int(part.sum()), int(self.labelled[part].sum())
-        value = float((self.expected + self.beyond)[part].sum()) / size
+    def within(self, pool: Pool, where: Cut, level: float) -> tuple[FloatArray, FloatArray]:
+        """The mean gain in each part of the pool, and half of its interval."""
+        group, many = where.codes(pool, self.items), len(where.names)
+        (expected,) = item_sums(self.before, pool, where, _expected)
+        left, heavy = item_sums(self.after, pool, where, _weighed)
+        beyond, variance = (np.bincount(group, one, many) for one in (self.beyond, self.variance))
         # Labels that the two versions agree on look as if nothing could differ: one unseen difference is allowed for.
-        unseen = float(self.heavy[part].mean()) / size
-        error = math.sqrt(float(self.variance[part].sum()) / size**2 + unseen**2)
-        return value, wilson.critical(count, level) * error
+        error = np.sqrt(variance + (heavy / where.sizes) ** 2) / where.sizes
+        counts = np.bincount(group, minlength=many).tolist()
+        critical = np.array([wilson.critical(count, level) for count in counts])
+        return (expected - left + beyond) / where.sizes, critical * error
 
 
-def _cut(
-    where: slices.Cut, whole: _Gain, gone: BoolArray, fresh: BoolArray, items: IntArray, level: float
-) -> CutChange:
-    found = []
-    for code, (name, size) in enumerate(zip(where.names, where.sizes.tolist(), strict=True)):
-        inside = where.codes[items] == code
-        numbers = (size, int(inside.sum()), int((gone & inside).sum()), int((fresh & inside).sum()))
-        value, half = whole.within(where.codes == code, level) if numbers[1] >= slices.FEWEST else (0.0, math.inf)
-        bounds = (value, value - half, value + half) if half <= slices.WIDEST else ()
-        found.append(PartChange(name, *numbers, *bounds))
-    return CutChange(where.by, tuple(found))
+def _expected(said: ItemValues) -> tuple[FloatArray]:
+    return (said.expected,)
+
+
+def _weighed(said: ItemValues) -> tuple[FloatArray, FloatArray]:
+    """The expected loss, and what one label stands for."""
+    return said.expected, 1 / said.chance
+
+
+def _cut(pool: Pool, where: Cut, gain: _Gain, gone: BoolArray, fresh: BoolArray, *, level: float) -> CutChange:
+    group, many = where.codes(pool, gain.items), len(where.names)
+    everything = np.ones(len(group), dtype=bool)
+    counts = (np.bincount(group[which], minlength=many).tolist() for which in (everything, gone, fresh))
+    numbers = zip(where.names, where.sizes.tolist(), *counts, strict=True)
+    values, halves = (one.tolist() for one in gain.within(pool, where, level))
+    parts = zip(numbers, values, halves, strict=True)
+    return CutChange(where.by, tuple(_part(*one, value=value, half=half) for one, value, half in parts))
+
+
+def _part(name: str, *numbers: int, value: float, half: float) -> PartChange:
+    """numbers: items, labels, failures gone, new ones."""
+    enough = numbers[1] >= FEWEST and half <= WIDEST
+    return PartChange(name, *numbers, *((value, value - half, value + half) if enough else ()))
 
 
 def least_gain(labels: int) -> float:

@@ -201,7 +201,7 @@ def old_chances(labelled: Labelled) -> FloatArray:
             rule="re-use needs the chance of every item to be drawn: designs waves, srs (without replacement), deepest",
             hint="begin a new campaign with --design waves: its labels can be re-used",
         )
-    return fit.chance
+    return fit.of_all().chance
 
 
 def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train: float = 0.0) -> TopUp:

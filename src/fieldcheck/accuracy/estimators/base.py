@@ -1,4 +1,4 @@
-"""What every estimator is: from a labelled sample to the mean loss of the pool, with its variance and interval."""
+"""What every estimator is: from a labelled sample to the mean loss of the pool, and to what is said of every item."""
 
 from __future__ import annotations
 
@@ -7,9 +7,64 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+
 from fieldcheck.core.draws import Draws
 from fieldcheck.core.interval import Interval, protected_of
-from fieldcheck.core.sample import ItemFit, Labelled
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.sample import Labelled
+from fieldcheck.core.types import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ItemValues:
+    """What the labels say about some items: one value per item each.
+
+    expected
+        Predicted loss, after all labels.
+    spread
+        Variance of the loss around it, as the labels let expect.
+    chance
+        Probability that the item was drawn, and labelled.
+    """
+
+    expected: FloatArray
+    spread: FloatArray
+    chance: FloatArray
+
+
+class ItemRule(Protocol):
+    """From a part of a frame to what the labels say about its items; it is sent to where these are."""
+
+    def of(self, part: Frame) -> ItemValues: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ItemFit:
+    """What the labels say about every item. Parts of the pool, other metrics and other models follow from it.
+
+    frame, rule
+        All items, and what is said about a part of them.
+    drawn
+        What is said about the labelled ones: one per draw.
+    optimism
+        How much farther off, in squares, the prediction is for items whose labels it has not seen; at least 1.
+    """
+
+    frame: Frame
+    rule: ItemRule
+    drawn: ItemValues
+    optimism: float = 1.0
+
+    def of_all(self) -> ItemValues:
+        """What is said about all items, in memory."""
+        parts = list(self.frame.map(_values, self.rule))
+        columns = ("expected", "spread", "chance")
+        return ItemValues(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
+
+
+def _values(part: Frame, rule: ItemRule) -> ItemValues:
+    return rule.of(part)
 
 
 @dataclass(frozen=True)

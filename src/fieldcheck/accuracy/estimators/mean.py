@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.accuracy.estimators.base import ItemFit, ItemRule, ItemValues, MeanLoss
 from fieldcheck.core.draws import Draws, EqualDraws
 from fieldcheck.core.interval import Interval
-from fieldcheck.core.sample import ItemFit, Labelled
+from fieldcheck.core.pool.frame import Frame
+from fieldcheck.core.sample import Labelled
 from fieldcheck.numerics import intervals
 
 
@@ -29,9 +30,24 @@ class Mean:
         if labelled.sample.drawn_as(EqualDraws).replacement:
             return mean_loss(labelled, level=level, population=None)
         found = mean_loss(labelled, level=level, population=population)
-        spread, share = float(labelled.losses.var()), len(labelled.sample) / population
-        expected, variance, chance = (np.broadcast_to(one, population) for one in (found.value, spread, share))
-        return replace(found, make_items=lambda: ItemFit(expected, variance, chance))
+        alike = _Alike(found.value, float(labelled.losses.var()), len(labelled.sample) / population)
+        drawn = alike.values(len(labelled.sample))
+        return replace(found, make_items=lambda: ItemFit(Frame(population, labelled.task), alike, drawn))
+
+
+@dataclass(frozen=True)
+class _Alike(ItemRule):
+    """The same of all items."""
+
+    expected: float
+    spread: float
+    chance: float
+
+    def of(self, part: Frame) -> ItemValues:
+        return self.values(part.size)
+
+    def values(self, size: int) -> ItemValues:
+        return ItemValues(*(np.full(size, one) for one in (self.expected, self.spread, self.chance)))
 
 
 def mean_loss(labelled: Labelled, *, level: float, population: int | None) -> MeanLoss:

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from fieldcheck.accuracy.estimators.base import MeanLoss
+from fieldcheck.accuracy.estimators.base import ItemFit, ItemRule, ItemValues, MeanLoss
 from fieldcheck.core import words
 from fieldcheck.core.draws import Draws, PooledDraws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Basis, Interval
 from fieldcheck.core.pool.frame import Frame
-from fieldcheck.core.sample import ItemFit, Labelled
+from fieldcheck.core.sample import Labelled
 from fieldcheck.core.types import FloatArray
 from fieldcheck.numerics.intervals import protected
 from fieldcheck.numerics.regression import assisted, believed, priors, risk
@@ -44,7 +44,7 @@ class ModelAssisted:
     accepts: ClassVar[tuple[type[Draws], ...]] = (WaveDraws, PooledDraws)
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss:
-        fit = Fit.of(labelled)
+        fit = labelled.memo("fit", lambda: Fit.of(labelled))
         both = [fit.trusting(level), fit.protected(level)]
         if isinstance(labelled.sample.draws, WaveDraws) and labelled.sample.draws.objective == "protected":
             both.reverse()
@@ -54,7 +54,7 @@ class ModelAssisted:
             interval=both[0],
             beside=both[1],
             audit=fit.audit,
-            make_items=lambda: ItemFit(fit.expected, fit.spread(), fit.chance, fit.optimism()),
+            make_items=lambda: fit.items,
         )
 
 
@@ -66,12 +66,15 @@ class Fit:
         The estimate and what it rests on.
     chances
         Probability of every item that any wave drew it (and that it was labelled).
+    at
+        The same of the labelled ones: one per draw.
     """
 
     labelled: Labelled
     model: risk.RiskModel
     found: assisted.Assisted
     chances: assisted.ItemChances
+    at: FloatArray
     audit: float = math.nan
 
     @classmethod
@@ -79,15 +82,15 @@ class Fit:
         frame, items, losses = _frame(labelled), labelled.sample.items, labelled.losses
         model = priors.model_of(frame)
         if isinstance(labelled.sample.draws, PooledDraws):
-            chance = labelled.sample.draws.chance
-            known = assisted.GivenChances(chance)
-            return cls(labelled, model, assisted.assisted(model, items, losses, chances=known, at=chance[items]), known)
+            known, at = assisted.GivenChances(labelled.sample.draws.chance), labelled.sample.draws.chance[items]
+            return cls(labelled, model, assisted.assisted(model, items, losses, chances=known, at=at), known, at)
         past = _Past.of(labelled, model)
         at = past.chances.chance(model.rule, frame.take(items))
         found = assisted.assisted(model, items, losses, chances=past.chances, at=at)
         audit = past.audit(labelled, model, found.audit)
         # Where all are known, both are the truth.
-        return cls(labelled, model, found, past.chances, found.value if len(items) == frame.size else audit)
+        audit = found.value if len(items) == frame.size else audit
+        return cls(labelled, model, found, replace(past.chances, audited=()), at, audit)
 
     @property
     def value(self) -> float:
@@ -105,14 +108,12 @@ class Fit:
         return self.labelled.sample.population
 
     @cached_property
-    def expected(self) -> FloatArray:
-        """One per item: predicted loss after all labels."""
-        return self.model.expected(self.found.belief)
-
-    @cached_property
-    def chance(self) -> FloatArray:
-        """One per item: probability that any wave drew it (and that it was labelled)."""
-        return np.concatenate(list(self.model.population.map(_chance, (self.chances, self.model.rule))))
+    def items(self) -> ItemFit:
+        """What it says about every item."""
+        rule = _Assisted(self.model.rule, self.found.belief, self._wider, self.chances)
+        expected = self.model.expected(self.found.belief, self.labelled.sample.items)
+        drawn = ItemValues(expected, rule.spread(expected), self.at)
+        return ItemFit(_frame(self.labelled), rule, drawn, self._optimism)
 
     @property
     def seen(self) -> float:
@@ -150,15 +151,16 @@ class Fit:
             lighter=self._evidence(found.lighter, found.lighter.value, failures - 1) if found.lighter else None,
         )
 
-    def spread(self) -> FloatArray:
-        """One per item: the variance of its loss, as the model foresees it."""
-        spread = self.model.spread(self.expected)
+    @property
+    def _wider(self) -> float:
+        """By how much variances of losses are larger than the model has them."""
         if self.model.family == "bernoulli" or self.found.foreseen_plain <= 0:
-            return spread
+            return 1.0
         # Losses without a limit have a dispersion that the fit took from the labels: it is in what it foresees.
-        return spread * (self.foreseen / self.found.foreseen_plain)
+        return self.foreseen / self.found.foreseen_plain
 
-    def optimism(self) -> float:
+    @property
+    def _optimism(self) -> float:
         """By how much the prediction fits the labels that it was made from better than others."""
         return max(1.0, self.seen / self.found.fitted) if self.found.fitted > 0 else 1.0
 
@@ -198,9 +200,25 @@ def _frame(labelled: Labelled) -> Frame:
     return labelled.sample.frame
 
 
-def _chance(part: Frame, given: tuple[assisted.ItemChances, risk.RiskRule]) -> FloatArray:
-    chances, rule = given
-    return chances.look(rule, part)[0]
+@dataclass(frozen=True, eq=False)
+class _Assisted(ItemRule):
+    """What a risk model says, and the chances of the waves.
+
+    wider
+        By how much variances of losses are larger than the model has them.
+    """
+
+    rule: risk.RiskRule
+    belief: risk.Belief
+    wider: float
+    chances: assisted.ItemChances
+
+    def of(self, part: Frame) -> ItemValues:
+        expected = self.rule.expected(self.belief, part)
+        return ItemValues(expected, self.spread(expected), self.chances.look(self.rule, part)[0])
+
+    def spread(self, expected: FloatArray) -> FloatArray:
+        return self.rule.spread(expected) * self.wider
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,10 +69,10 @@ def _weights(campaign: Campaign) -> dict[int, float]:
     """By position in the pool; none where the design does not say with which chance an item is drawn."""
     try:
         labelled, _ = campaign.view.labelled()
-        chance = slices.item_fit(labelled).chance
+        chance = slices.item_fit(labelled).drawn.chance
     except FieldcheckError:
         return {}
-    return {int(at): float(1 / chance[at]) for at in labelled.sample.items}
+    return dict(zip(labelled.sample.items.tolist(), (1 / chance).tolist(), strict=True))
 
 
 def _lead_times(campaign: Campaign) -> dict[int, float]:
