@@ -195,7 +195,33 @@ def estimated(folder: Path, pool: str, objective: str) -> None:
         held.estimate()
 
 
-WORK = {"start": begun, "next": gone_on, "estimate": estimated}
+def sliced(folder: Path, pool: str, objective: str, by: str) -> None:
+    """The accuracy of each part of the pool, after the labels of the first wave."""
+    from fieldcheck.accuracy.assessment.slices import slices
+    from fieldcheck.campaign import Campaign
+
+    with Campaign.open(folder / f"{pool}-{objective}.db") as held:
+        slices(held.view.labelled()[0], held.pool, by)
+
+
+def all_metrics(folder: Path, pool: str, objective: str) -> None:
+    """Precision, recall, F1 and the confusion matrix, after the labels of the first wave."""
+    from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
+    from fieldcheck.campaign import Campaign
+
+    with Campaign.open(folder / f"{pool}-{objective}.db") as held:
+        labelled, _ = held.view.labelled()
+        metrics(labelled, held.pool, true_classes_of(labelled, held.pool, held.view.labels()))
+
+
+WORK: dict[str, Callable[..., None]] = {
+    "start": begun,
+    "next": gone_on,
+    "estimate": estimated,
+    "slices by prediction": partial(sliced, by="prediction"),
+    "slices by dsa": partial(sliced, by="dsa"),
+    "metrics": all_metrics,
+}
 for _pool, _words in (("pool.parquet", ""), ("cut", " in shards")):
     for _objective in ("estimate", "protected"):
         for _name, _work in WORK.items():

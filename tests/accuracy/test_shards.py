@@ -14,8 +14,10 @@ from pyarrow import parquet
 
 from fieldcheck import sources
 from fieldcheck.accuracy import estimators
-from fieldcheck.accuracy.assessment import sampling
+from fieldcheck.accuracy.assessment import cutting, sampling
+from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
 from fieldcheck.accuracy.assessment.planning import plan as planning
+from fieldcheck.accuracy.assessment.slices import slices
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.campaign import Annotation, Campaign
 from fieldcheck.core.draws import WaveDraws
@@ -25,7 +27,7 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.engines import Processes
 from fieldcheck.files.scratch import Scratch
-from fieldcheck.numerics import scores
+from fieldcheck.numerics import order, scores
 from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.sampling import pivotal
 from fieldcheck.sources import kept_shard, sharded
@@ -316,3 +318,120 @@ def test_labels_of_one_file_read_each_shard_once(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr(sharded.Shard, "pool", counted)
         held.tell_all([Annotation(one, TrueClass("1"), by="Eva") for one in waiting])
         assert sorted(read) == [0, 300, 600]
+
+
+COUNTS = (1, 2, 7, 64)
+
+COLUMNS = ("prediction", "confidence", "dsa", "Site", "age", "floor", "amount", "flag", "day")
+"""Of the pool below: classes, numbers, text, numbers with gaps and infinities, few whole ones, many, truth, dates."""
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray]:
+    """A pool with columns of all kinds, in one file and cut; and what its items truly are."""
+    folder, rng = tmp_path_factory.mktemp("described"), np.random.default_rng(3)
+    rows, losses = table("classification")
+    age, site = rng.normal(40, 10, SIZE), rng.choice(["north", "south", "", None], SIZE, p=[0.5, 0.3, 0.1, 0.1])
+    age[::40], age[7], age[8] = np.nan, np.inf, -np.inf
+    site[SIZE // 2 :][site[SIZE // 2 :] == "north"] = "west"  # some names are in some shards only
+    made = {
+        "Site": pa.array(site.tolist(), pa.string()),
+        "age": age,
+        "floor": pa.array([None if at % 9 == 0 else int(at % 4) for at in range(SIZE)]),
+        "amount": rng.integers(0, 10**6, SIZE),
+        "flag": rng.random(SIZE) < 0.3,
+        "day": pa.array(rng.integers(0, 4, SIZE).astype("datetime64[D]")),
+        "note": [f"n{at}" for at in range(SIZE)],
+        "tags": [[str(at % 3)] for at in range(SIZE)],
+    }
+    for name, column in made.items():
+        rows = rows.append_column(name, pa.array(column))
+    parquet.write_table(rows, folder / "pool.parquet")
+    for count in COUNTS:
+        sources.shard(folder / "pool.parquet", folder / str(count), rows=-(-SIZE // count))
+    said = np.array(rows["prediction"].to_pylist())
+    return folder, np.where(losses > 0, np.where(said == "cat", "dog", "cat"), said)
+
+
+def labelled_of(pool: Pool, losses: np.ndarray, spec: str) -> Labelled:
+    design = sampling.build_design(spec)
+    sample = design.draw(sampling.frame_for(pool, design, None), losses, budget=150, seed=5)
+    drawn = losses[sample.items]
+    return Labelled(sample, drawn, drawn > 0.5, pool.task)
+
+
+def parts(pool: Pool, truth: np.ndarray, spec: str = "waves", by: Sequence[str] = COLUMNS) -> list[Any]:
+    """Slices by some columns, and all metrics."""
+    losses = (truth != np.array(pool.predictions_at(range(SIZE)))).astype(np.float64)
+    labelled = labelled_of(pool, losses, spec)
+    labels = {name: TrueClass(str(truth[at])) for at, name in enumerate(pool.ids_of(np.arange(SIZE)))}
+    classes = true_classes_of(labelled, pool, labels)
+    return [*(slices(labelled, pool, one).to_dict() for one in by), metrics(labelled, pool, classes).to_dict()]
+
+
+@pytest.fixture
+def never_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool in shards that is read whole is an error."""
+
+    def refused(pool: Pool) -> Pool:
+        raise AssertionError("read whole")
+
+    monkeypatch.setattr(sharded.ShardedPool, "in_memory", refused)
+
+
+@pytest.mark.usefixtures("never_whole")
+@pytest.mark.parametrize("spec", ["waves", "waves:objective=estimate", "srs"])
+def test_slices_and_metrics_are_the_same_for_any_cut_and_order(described: tuple[Path, np.ndarray], spec: str) -> None:
+    folder, truth = described
+    whole = parts(sources.load(folder / "pool.parquet"), truth, spec)
+    names = [[row["slice"] for row in part["rows"]] for part in whole[:-1]]
+    assert names[0] == ["cat", "dog", "eel"]
+    assert names[3] == ["(missing)", "north", "south", "west"]
+    assert (names[4][0][:5], names[4][-1], len(names[4])) == ("up to", "(missing)", 5)
+    assert names[5] == ["0", "1", "2", "3", "(missing)"]
+    assert all(sum(row["items"] for row in part["rows"]) == SIZE for part in whole[:-1])
+    for count in COUNTS if spec == "waves" else (7,):
+        assert parts(sources.load(folder / str(count), engine=AnyOrder(count)), truth, spec) == whole
+
+
+@pytest.mark.usefixtures("never_whole")
+def test_slices_are_the_same_in_other_processes(described: tuple[Path, np.ndarray]) -> None:
+    folder, truth = described
+    by = ("Site", "age")
+    whole = parts(sources.load(folder / "pool.parquet"), truth, by=by)
+    assert parts(sources.load(folder / "7", engine=Processes(2)), truth, by=by) == whole
+
+
+@pytest.mark.usefixtures("never_whole")
+def test_slices_are_the_same_where_little_is_kept_and_few_are_fetched(
+    described: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in large pools: frames of parts, ranks by further counts; and without room for columns."""
+    folder, truth = described
+    whole = parts(sources.load(folder / "pool.parquet"), truth)
+    monkeypatch.setattr(derived, "FEW", 100)
+    monkeypatch.setattr(order, "FETCHED", 8)
+    assert parts(sources.load(folder / "pool.parquet"), truth) == whole
+    monkeypatch.setattr(Scratch, "beside", lambda *_: None)
+    assert parts(sources.load(folder / "7", engine=AnyOrder()), truth) == whole
+
+
+@pytest.mark.usefixtures("never_whole")
+def test_slices_of_errors_are_the_same(cuts: tuple[Path, np.ndarray]) -> None:
+    folder, losses = cuts
+    found = []
+    for pool in (sources.load(folder / "pool.parquet"), sources.load(folder / "7", engine=AnyOrder())):
+        by = ("prediction", "lsa" if pool.task == "regression" else "dsa")
+        found.append([slices(labelled_of(pool, losses, "waves"), pool, one).to_dict() for one in by])
+    assert found[0] == found[1]
+
+
+@pytest.mark.usefixtures("never_whole")
+def test_names_of_items_are_no_slices_and_lists_are(described: tuple[Path, np.ndarray]) -> None:
+    folder, _ = described
+    for pool in (sources.load(folder / "pool.parquet"), sources.load(folder / "64", engine=AnyOrder())):
+        with pytest.raises(PoolError, match="more than 1,000 different values"):
+            cutting.cut(pool, "note")
+        assert cutting.cut(pool, "tags").names == ("['0']", "['1']", "['2']")
+        at = np.array([2499, 0, 1, 41])
+        assert cutting.cut(pool, "tags").codes(pool, at).tolist() == (at % 3).tolist()
