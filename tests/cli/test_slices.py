@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from .sheets import CLASSES, Run, fill, outcomes_of, read, truth_of
+from fieldcheck.sources.sharded import ShardedPool
+
+from .sheets import CLASSES, Run, fill, outcomes_of, read, truth_of, write
 
 BUDGET = 120
 
@@ -34,6 +36,25 @@ def test_by_column_and_metrics_as_json(run: Run, tea: Path, design: str) -> None
     assert sum(row["labels"] for row in done.json["slices"][1]["rows"]) == BUDGET
     assert {score["metric"] for score in done.json["metrics"]["scores"]} == {"recall"}
     assert sum(map(sum, done.json["metrics"]["confusion"]["counts"])) == pytest.approx(240, abs=1e-6)
+
+
+def test_a_folder_of_shards_stays_where_it_is(run: Run, tea: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slices and metrics by other processes are those of the file, to the bit, and nothing is read whole."""
+    assert run("shard", tea, "--out", "cut", "--rows", 100).code == 0
+    truth, found = truth_of(tea), []
+    for pool, name, engine in ((tea, "one.db", "local"), ("cut", "two.db", "processes:workers=1")):
+        run("start", pool, "--campaign", name, "--budget", BUDGET, "--items", "none")
+        while items := run("next", name, "--out", "next.csv", "--by", "Eva", "--force", "--json").json["items"]:
+            write(Path("said.csv"), ["id", "label"], [[item, truth[item]] for item in items])
+            assert run("import", name, "said.csv", "--by", "Eva").code == 0
+        with monkeypatch.context() as patch:
+            patch.setattr(ShardedPool, "in_memory", lambda *_: pytest.fail("read whole"))
+            words = ("--by", "prediction", "--by", "kind", "--by", "lsa", "--metrics", "recall,confusion")
+            done = run("estimate", name, *words, "--engine", engine, "--json")
+        assert done.code == 0, done.err
+        found.append((done.json["slices"], done.json["metrics"]))
+    assert found[0] == found[1]
+    assert sum(row["labels"] for row in found[1][0][1]["rows"]) == BUDGET
 
 
 def test_people_read_tables_and_notes(run: Run, tea: Path) -> None:
