@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,6 +22,7 @@ from fieldcheck.accuracy.assessment.planning import plan as planning
 from fieldcheck.accuracy.assessment.slices import slices
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.campaign import Annotation, Campaign
+from fieldcheck.campaign.exchange import labels
 from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.label import TrueClass
@@ -30,7 +33,9 @@ from fieldcheck.files.scratch import Scratch
 from fieldcheck.numerics import order, scores
 from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.sampling import pivotal
+from fieldcheck.report.campaign import campaign_page
 from fieldcheck.sources import kept_shard, sharded
+from fieldcheck.web import snapshot
 
 SIZE = 2500
 
@@ -322,6 +327,9 @@ def test_labels_of_one_file_read_each_shard_once(tmp_path: Path, monkeypatch: py
 
 COUNTS = (1, 2, 7, 64)
 
+COPIES = {"said", "percent"}
+"""Columns of the pool below that repeat what the model said."""
+
 COLUMNS = ("prediction", "confidence", "dsa", "Site", "age", "floor", "amount", "flag", "day")
 """Of the pool below: classes, numbers, text, numbers with gaps and infinities, few whole ones, many, truth, dates."""
 
@@ -343,6 +351,8 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarra
         "day": pa.array(rng.integers(0, 4, SIZE).astype("datetime64[D]")),
         "note": [f"n{at}" for at in range(SIZE)],
         "tags": [[str(at % 3)] for at in range(SIZE)],
+        "said": rows["prediction"],
+        "percent": 100 * rows["confidence"].to_numpy(),
     }
     for name, column in made.items():
         rows = rows.append_column(name, pa.array(column))
@@ -435,3 +445,28 @@ def test_names_of_items_are_no_slices_and_lists_are(described: tuple[Path, np.nd
         assert cutting.cut(pool, "tags").names == ("['0']", "['1']", "['2']")
         at = np.array([2499, 0, 1, 41])
         assert cutting.cut(pool, "tags").codes(pool, at).tolist() == (at % 3).tolist()
+
+
+@pytest.mark.usefixtures("never_whole")
+def test_what_people_read_leaves_shards_where_they_are(
+    described: tuple[Path, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report, the desk and the labels with their weights: as of one file, and no copy of a prediction is shown."""
+    monkeypatch.setattr(import_module("fieldcheck.campaign.items.copies"), "RUN", 100)
+    folder, truth = described
+    found = []
+    for pool, engine in ((folder / "pool.parquet", None), (folder / "7", AnyOrder(2))):
+        with Campaign.create(tmp_path / f"{len(found)}.db", pool, budget=40, seed=1, engine=engine) as held:
+            while waiting := held.ask("Eva", n=100):
+                at = held.pool.position_of(waiting)
+                both = zip(waiting, truth[at].tolist(), strict=True)
+                held.tell_all([Annotation(item, TrueClass(said), by="Eva") for item, said in both])
+            records = labels.records(held)
+            assert not COPIES & {*records[0].columns}
+            page = campaign_page(held, by=["Site", "age"])
+            assert "Accuracy by Site" in page
+            desk = json.loads(snapshot.desk_json(held).text)
+            told = [(one.item, one.prediction, one.columns, one.weight) for one in records]
+            found.append((told, desk["slices"], desk["estimate"]))
+    assert found[0] == found[1]
+    assert all(weight is not None for *_, weight in found[0][0])

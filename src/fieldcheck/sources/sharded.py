@@ -187,8 +187,8 @@ class ShardedPool(Pool):
         if free is not None and bytes_ > free:
             raise self.origin.error(
                 f"{len(self):,} items need about {bytes_ / 2**30:.1f} GB in memory, {free / 2**30:.1f} are free",
-                rule="waves and srs, their estimates and look-ups work shard by shard; everything else needs the pool "
-                "in memory",
+                rule="waves and srs, their estimates, slices and metrics, and look-ups work shard by shard; everything "
+                "else needs the pool in memory",
                 hint="--design waves or --design srs, or a machine with more memory",
             )
 
@@ -283,6 +283,10 @@ class ShardedColumn:
         at = np.atleast_1d(np.asarray(which, dtype=np.int64))
         found = self._of(self.pool.fetched(at, needs=(self.name.strip().lower(),)))
         return found[0] if np.ndim(which) == 0 else found
+
+    def slice(self, first: int, count: int) -> Any:
+        """Some values in a row."""
+        return self[np.arange(first, min(first + count, len(self)))]
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else is asked of a column is asked of all of it."""

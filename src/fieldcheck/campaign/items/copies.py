@@ -14,6 +14,10 @@ from fieldcheck.core.pool.pool import Pool
 LOOKED_AT = 256
 """Items from which it is told whether two columns of words say the same."""
 
+RUNS, RUN = 16, 1 << 12
+"""Of a pool with more items than these together, so many runs of so many, evenly over it, tell what numbers say: a few
+shards have to be read for them."""
+
 COPIED = 0.999
 """Share of the values that a column has in common with what a model made, from which on it is a copy of it."""
 
@@ -24,11 +28,21 @@ def copies(pools: Sequence[Pool]) -> frozenset[str]:
     Whatever such a column is called, it would bias whoever labels. Classes that few items are not of are not told
     apart from a column that says the same of nearly all items: both are hidden.
     """
-    made = [values for pool in pools for values in _made(pool)]
-    columns = pools[0].columns.items()
+    made = [values for pool in pools for values in _made(_some(pool))]
+    columns = _some(pools[0]).columns.items()
     return frozenset(
         name.strip().lower() for name, column in columns if any(_repeats(column, values) for values in made)
     )
+
+
+def _some(pool: Pool) -> Pool:
+    """All items, or as many as tell."""
+    if len(pool) <= RUNS * RUN and pool.held:
+        return pool
+    first = np.linspace(0, max(len(pool) - RUN, 0), RUNS).astype(np.int64)
+    at = np.unique(np.add.outer(first, np.arange(RUN)))
+    names = [name.strip().lower() for name in pool.columns]
+    return pool.memo("some", lambda: pool.fetched(at[at < len(pool)], needs=("prediction", "confidence", *names)))
 
 
 def _made(pool: Pool) -> list[npt.NDArray[Any]]:
