@@ -19,7 +19,7 @@ from fieldcheck.accuracy.assessment.planning import plan as planning
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.campaign import Annotation, Campaign
 from fieldcheck.core.draws import WaveDraws
-from fieldcheck.core.errors import PoolError
+from fieldcheck.core.errors import CampaignError, PoolError
 from fieldcheck.core.label import TrueClass
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
@@ -316,3 +316,43 @@ def test_labels_of_one_file_read_each_shard_once(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr(sharded.Shard, "pool", counted)
         held.tell_all([Annotation(one, TrueClass("1"), by="Eva") for one in waiting])
         assert sorted(read) == [0, 300, 600]
+
+
+def test_a_campaign_knows_the_files_that_it_was_started_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    rows = {"id": np.arange(900), "prediction": rng.integers(0, 4, 900), "confidence": rng.random(900)}
+    rows["margin"] = rng.random(900)
+    parquet.write_table(pa.table(rows), tmp_path / "pool.parquet")
+    parquet.write_table(pa.table({**rows, "prediction": (rows["prediction"] + 1) % 4}), tmp_path / "other.parquet")
+    for name, size in (("pool", 300), ("other", 300)):
+        sources.shard(tmp_path / f"{name}.parquet", tmp_path / name, rows=size)
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "again", rows=500)
+    file, made, digest = tmp_path / "c.db", list[str](), derived.digest
+
+    def counted(pool: Pool, *given: Any) -> str:
+        made.append(str(pool.origin.file))
+        return digest(pool, *given)
+
+    Campaign.create(file, tmp_path / "pool", budget=40, seed=1, engine=AnyOrder()).close()
+    monkeypatch.setattr(derived, "digest", counted)
+    for place, looked_at in (("pool", 0), ("again", 1), ("pool.parquet", 2)):
+        Campaign.open(file, pool=tmp_path / place, engine=AnyOrder()).close()
+        assert len(made) == looked_at  # files that are the same are not looked at again
+    other = sources.load(tmp_path / "pool", engine=AnyOrder(), columns={"confidence": "margin"})
+    for wrong in (tmp_path / "other", other):
+        with pytest.raises(CampaignError, match="not the one that this campaign was started on"):
+            Campaign.open(file, pool=wrong, engine=AnyOrder())
+
+
+def test_files_that_changed_are_refused_whatever_their_list_says(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    rows = {"id": np.arange(600), "prediction": rng.integers(0, 4, 600), "confidence": rng.random(600)}
+    parquet.write_table(pa.table(rows), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=300)
+    Campaign.create(tmp_path / "c.db", tmp_path / "cut", budget=40, seed=1, engine=AnyOrder()).close()
+    parquet.write_table(
+        pa.table({**rows, "confidence": rows["confidence"] / 2}).slice(0, 300), tmp_path / "new.parquet"
+    )
+    (tmp_path / "new.parquet").replace(tmp_path / "cut" / "000000.parquet")
+    with pytest.raises(PoolError, match="changed"):
+        Campaign.open(tmp_path / "c.db", pool=tmp_path / "cut", engine=AnyOrder())

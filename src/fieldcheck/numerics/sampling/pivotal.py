@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from fieldcheck.numerics.exact import GatheredRows, Mapped, Range, Top, scan
 from fieldcheck.numerics.sampling.draws import uniforms
-from fieldcheck.numerics.sampling.inclusion import ArrayStretch, ItemStretch
+from fieldcheck.numerics.sampling.inclusion import ArrayStretch, ItemStretch, some
 from fieldcheck.numerics.types import FloatArray, IntArray
 
 Chance = Callable[[Any], FloatArray]
@@ -133,9 +133,10 @@ def _count_units(stretch: ItemStretch, given: tuple[Chance, _Bins]) -> tuple[Gat
     chance, bins = given
     found = chance(stretch)
     full = found >= 1.0
-    sure, rest = np.flatnonzero(stretch.left & full), np.flatnonzero(stretch.left & ~full)
-    at, order = found[rest], stretch.order[rest]
-    sharers = Top.of((-np.minimum(at, 1.0 - at), order, stretch.start + rest), _SHARERS)
+    sure, rest = np.flatnonzero(stretch.left & full), stretch.left & ~full
+    at, order = some(found, rest), some(stretch.order, rest)
+    position = stretch.start + some(np.arange(len(found)), rest)
+    sharers = Top.of((-np.minimum(at, 1.0 - at), order, position), _SHARERS)
     return GatheredRows((stretch.start + sure,)), sharers, _counts(bins.of(order), _whole(at), bins.count)
 
 
@@ -283,11 +284,11 @@ _Given = tuple[Chance, _Bins, npt.NDArray[np.bool_], tuple[_Cell, ...]]
 def _inside_cells(stretch: ItemStretch, given: _Given) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Of the items of some cells that are left to chance: the number of the cell, order, position and units."""
     chance, bins, flags, cells = given
-    some = np.flatnonzero(flags[bins.of(stretch.order)] & stretch.left)
-    found = chance(stretch.part(some))
+    near = np.flatnonzero(flags[bins.of(stretch.order)] & stretch.left)
+    found = chance(stretch.part(near))
     open_ = found < 1.0
-    some, whole = some[open_], _whole(found[open_])
-    order, position = stretch.order[some], stretch.start + some
+    near, whole = near[open_], _whole(found[open_])
+    order, position = stretch.order[near], stretch.start + near
     number = _cell_of(order, position, cells)
     own = number >= 0
     return number[own], order[own], position[own], whole[own]
