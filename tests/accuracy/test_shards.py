@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,26 +14,21 @@ from pyarrow import parquet
 
 from fieldcheck import sources
 from fieldcheck.accuracy import estimators
-from fieldcheck.accuracy.assessment import cutting, sampling
-from fieldcheck.accuracy.assessment.metrics import metrics, true_classes_of
+from fieldcheck.accuracy.assessment import sampling
 from fieldcheck.accuracy.assessment.planning import plan as planning
-from fieldcheck.accuracy.assessment.slices import slices
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.campaign import Annotation, Campaign
-from fieldcheck.campaign.exchange import labels
 from fieldcheck.core.draws import WaveDraws
-from fieldcheck.core.errors import PoolError
+from fieldcheck.core.errors import CampaignError, PoolError
 from fieldcheck.core.label import TrueClass
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.engines import Processes
 from fieldcheck.files.scratch import Scratch
-from fieldcheck.numerics import order, scores
+from fieldcheck.numerics import scores
 from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.sampling import pivotal
-from fieldcheck.report.campaign import campaign_page
 from fieldcheck.sources import kept_shard, sharded
-from fieldcheck.web import snapshot
 
 SIZE = 2500
 
@@ -325,148 +318,41 @@ def test_labels_of_one_file_read_each_shard_once(tmp_path: Path, monkeypatch: py
         assert sorted(read) == [0, 300, 600]
 
 
-COUNTS = (1, 2, 7, 64)
+def test_a_campaign_knows_the_files_that_it_was_started_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    rows = {"id": np.arange(900), "prediction": rng.integers(0, 4, 900), "confidence": rng.random(900)}
+    rows["margin"] = rng.random(900)
+    parquet.write_table(pa.table(rows), tmp_path / "pool.parquet")
+    parquet.write_table(pa.table({**rows, "prediction": (rows["prediction"] + 1) % 4}), tmp_path / "other.parquet")
+    for name, size in (("pool", 300), ("other", 300)):
+        sources.shard(tmp_path / f"{name}.parquet", tmp_path / name, rows=size)
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "again", rows=500)
+    file, made, digest = tmp_path / "c.db", list[str](), derived.digest
 
-COPIES = {"said", "percent"}
-"""Columns of the pool below that repeat what the model said."""
+    def counted(pool: Pool, *given: Any) -> str:
+        made.append(str(pool.origin.file))
+        return digest(pool, *given)
 
-COLUMNS = ("prediction", "confidence", "dsa", "Site", "age", "floor", "amount", "flag", "day")
-"""Of the pool below: classes, numbers, text, numbers with gaps and infinities, few whole ones, many, truth, dates."""
-
-
-@pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray]:
-    """A pool with columns of all kinds, in one file and cut; and what its items truly are."""
-    folder, rng = tmp_path_factory.mktemp("described"), np.random.default_rng(3)
-    rows, losses = table("classification")
-    age, site = rng.normal(40, 10, SIZE), rng.choice(["north", "south", "", None], SIZE, p=[0.5, 0.3, 0.1, 0.1])
-    age[::40], age[7], age[8] = np.nan, np.inf, -np.inf
-    site[SIZE // 2 :][site[SIZE // 2 :] == "north"] = "east"  # some names are in some shards only
-    made = {
-        "Site": pa.array(site.tolist(), pa.string()),
-        "age": age,
-        "floor": pa.array([None if at % 9 == 0 else int(at % 4) for at in range(SIZE)]),
-        "amount": rng.integers(0, 10**6, SIZE),
-        "flag": rng.random(SIZE) < 0.3,
-        "day": pa.array(rng.integers(0, 4, SIZE).astype("datetime64[D]")),
-        "note": [f"n{at}" for at in range(SIZE)],
-        "tags": [[str(at % 3)] for at in range(SIZE)],
-        "said": rows["prediction"],
-        "percent": 100 * rows["confidence"].to_numpy(),
-    }
-    for name, column in made.items():
-        rows = rows.append_column(name, pa.array(column))
-    parquet.write_table(rows, folder / "pool.parquet")
-    for count in COUNTS:
-        sources.shard(folder / "pool.parquet", folder / str(count), rows=-(-SIZE // count))
-    said = np.array(rows["prediction"].to_pylist())
-    return folder, np.where(losses > 0, np.where(said == "cat", "dog", "cat"), said)
+    Campaign.create(file, tmp_path / "pool", budget=40, seed=1, engine=AnyOrder()).close()
+    monkeypatch.setattr(derived, "digest", counted)
+    for place, looked_at in (("pool", 0), ("again", 1), ("pool.parquet", 2)):
+        Campaign.open(file, pool=tmp_path / place, engine=AnyOrder()).close()
+        assert len(made) == looked_at  # files that are the same are not looked at again
+    other = sources.load(tmp_path / "pool", engine=AnyOrder(), columns={"confidence": "margin"})
+    for wrong in (tmp_path / "other", other):
+        with pytest.raises(CampaignError, match="not the one that this campaign was started on"):
+            Campaign.open(file, pool=wrong, engine=AnyOrder())
 
 
-def labelled_of(pool: Pool, losses: np.ndarray, spec: str) -> Labelled:
-    design = sampling.build_design(spec)
-    sample = design.draw(sampling.frame_for(pool, design, None), losses, budget=150, seed=5)
-    drawn = losses[sample.items]
-    return Labelled(sample, drawn, drawn > 0.5, pool.task)
-
-
-def parts(pool: Pool, truth: np.ndarray, spec: str = "waves", by: Sequence[str] = COLUMNS) -> list[Any]:
-    """Slices by some columns, and all metrics."""
-    losses = (truth != np.array(pool.predictions_at(range(SIZE)))).astype(np.float64)
-    labelled = labelled_of(pool, losses, spec)
-    labels = {name: TrueClass(str(truth[at])) for at, name in enumerate(pool.ids_of(np.arange(SIZE)))}
-    classes = true_classes_of(labelled, pool, labels)
-    return [*(slices(labelled, pool, one).to_dict() for one in by), metrics(labelled, pool, classes).to_dict()]
-
-
-@pytest.fixture
-def never_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pool in shards that is read whole is an error."""
-
-    def refused(pool: Pool) -> Pool:
-        raise AssertionError("read whole")
-
-    monkeypatch.setattr(sharded.ShardedPool, "in_memory", refused)
-
-
-@pytest.mark.usefixtures("never_whole")
-@pytest.mark.parametrize("spec", ["waves", "waves:objective=estimate", "srs"])
-def test_slices_and_metrics_are_the_same_for_any_cut_and_order(described: tuple[Path, np.ndarray], spec: str) -> None:
-    folder, truth = described
-    whole = parts(sources.load(folder / "pool.parquet"), truth, spec)
-    names = [[row["slice"] for row in part["rows"]] for part in whole[:-1]]
-    assert names[0] == ["cat", "dog", "eel"]
-    assert names[3] == ["(missing)", "east", "north", "south"]
-    assert (names[4][0][:5], names[4][-1], len(names[4])) == ("up to", "(missing)", 5)
-    assert names[5] == ["0", "1", "2", "3", "(missing)"]
-    assert all(sum(row["items"] for row in part["rows"]) == SIZE for part in whole[:-1])
-    for count in COUNTS if spec == "waves" else (7,):
-        assert parts(sources.load(folder / str(count), engine=AnyOrder(count)), truth, spec) == whole
-
-
-@pytest.mark.usefixtures("never_whole")
-def test_slices_are_the_same_in_other_processes(described: tuple[Path, np.ndarray]) -> None:
-    folder, truth = described
-    by = ("Site", "age")
-    whole = parts(sources.load(folder / "pool.parquet"), truth, by=by)
-    assert parts(sources.load(folder / "7", engine=Processes(2)), truth, by=by) == whole
-
-
-@pytest.mark.usefixtures("never_whole")
-def test_slices_are_the_same_where_little_is_kept_and_few_are_fetched(
-    described: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As in large pools: frames of parts, ranks by further counts; and without room for columns."""
-    folder, truth = described
-    whole = parts(sources.load(folder / "pool.parquet"), truth)
-    monkeypatch.setattr(derived, "FEW", 100)
-    monkeypatch.setattr(order, "FETCHED", 8)
-    assert parts(sources.load(folder / "pool.parquet"), truth) == whole
-    monkeypatch.setattr(Scratch, "beside", lambda *_: None)
-    assert parts(sources.load(folder / "7", engine=AnyOrder()), truth) == whole
-
-
-@pytest.mark.usefixtures("never_whole")
-def test_slices_of_errors_are_the_same(cuts: tuple[Path, np.ndarray]) -> None:
-    folder, losses = cuts
-    found = []
-    for pool in (sources.load(folder / "pool.parquet"), sources.load(folder / "7", engine=AnyOrder())):
-        by = ("prediction", "lsa" if pool.task == "regression" else "dsa")
-        found.append([slices(labelled_of(pool, losses, "waves"), pool, one).to_dict() for one in by])
-    assert found[0] == found[1]
-
-
-@pytest.mark.usefixtures("never_whole")
-def test_names_of_items_are_no_slices_and_lists_are(described: tuple[Path, np.ndarray]) -> None:
-    folder, _ = described
-    for pool in (sources.load(folder / "pool.parquet"), sources.load(folder / "64", engine=AnyOrder())):
-        with pytest.raises(PoolError, match="more than 1,000 different values"):
-            cutting.cut(pool, "note")
-        assert cutting.cut(pool, "tags").names == ("['0']", "['1']", "['2']")
-        at = np.array([2499, 0, 1, 41])
-        assert cutting.cut(pool, "tags").codes(pool, at).tolist() == (at % 3).tolist()
-
-
-@pytest.mark.usefixtures("never_whole")
-def test_what_people_read_leaves_shards_where_they_are(
-    described: tuple[Path, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The report, the desk and the labels with their weights: as of one file, and no copy of a prediction is shown."""
-    monkeypatch.setattr(import_module("fieldcheck.campaign.items.copies"), "RUN", 100)
-    folder, truth = described
-    found = []
-    for pool, engine in ((folder / "pool.parquet", None), (folder / "7", AnyOrder(2))):
-        with Campaign.create(tmp_path / f"{len(found)}.db", pool, budget=40, seed=1, engine=engine) as held:
-            while waiting := held.ask("Eva", n=100):
-                at = held.pool.position_of(waiting)
-                both = zip(waiting, truth[at].tolist(), strict=True)
-                held.tell_all([Annotation(item, TrueClass(said), by="Eva") for item, said in both])
-            records = labels.records(held)
-            assert not COPIES & {*records[0].columns}
-            page = campaign_page(held, by=["Site", "age"])
-            assert "Accuracy by Site" in page
-            desk = json.loads(snapshot.desk_json(held).text)
-            told = [(one.item, one.prediction, one.columns, one.weight) for one in records]
-            found.append((told, desk["slices"], desk["estimate"]))
-    assert found[0] == found[1]
-    assert all(weight is not None for *_, weight in found[0][0])
+def test_files_that_changed_are_refused_whatever_their_list_says(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    rows = {"id": np.arange(600), "prediction": rng.integers(0, 4, 600), "confidence": rng.random(600)}
+    parquet.write_table(pa.table(rows), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=300)
+    Campaign.create(tmp_path / "c.db", tmp_path / "cut", budget=40, seed=1, engine=AnyOrder()).close()
+    parquet.write_table(
+        pa.table({**rows, "confidence": rows["confidence"] / 2}).slice(0, 300), tmp_path / "new.parquet"
+    )
+    (tmp_path / "new.parquet").replace(tmp_path / "cut" / "000000.parquet")
+    with pytest.raises(PoolError, match="changed"):
+        Campaign.open(tmp_path / "c.db", pool=tmp_path / "cut", engine=AnyOrder())

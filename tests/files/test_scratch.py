@@ -48,6 +48,35 @@ def test_a_column_is_made_once_and_again_when_it_is_another(kind: type) -> None:
         kept.get("odds of it", "b", 4, never)
 
 
+def test_parts_have_places_of_their_own_in_one_file() -> None:
+    owner = Owner()
+    kept = Scratch.beside(owner, 1)
+    assert kept is not None
+    parts = {0: np.arange(3.0), 3: np.array([7.0]), 4: np.arange(1000.0), 1004: np.zeros(0), 1_000_000: np.arange(2.0)}
+    for start, values in parts.items():
+        kept.get("odds", "a", start, lambda values=values: values)
+    for start, values in parts.items():
+        np.testing.assert_array_equal(kept.get("odds", "a", start, never), values)
+    assert len(list(kept.folder.iterdir())) == 1
+    kept.get("odds", "b", 4, lambda: np.ones(2))
+    assert len(list(kept.folder.iterdir())) == 1  # what another key made is gone
+    kept.get("odds_", "a", 4, lambda: np.ones(2))
+    kept.get("odds+", "a", 4, lambda: np.ones(2))
+    assert len(list(kept.folder.iterdir())) == 3
+
+
+def test_a_part_that_was_not_written_to_its_end_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = Owner()
+    kept = Scratch.beside(owner, 1)
+    assert kept is not None
+    whole = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda file, data, at: whole(file, bytes(data)[: len(bytes(data)) // 2], at))
+    kept.get("odds", "a", 3, lambda: np.arange(9.0))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(kept.get("odds", "a", 3, lambda: np.arange(8.0)), np.arange(8.0))
+    np.testing.assert_array_equal(kept.get("odds", "a", 3, never), np.arange(8.0))
+
+
 def test_the_folder_goes_with_its_owner(place: Path) -> None:
     owner = Owner()
     kept = Scratch.beside(owner, 1)

@@ -99,6 +99,7 @@ def asked_first(
         population=len(question.pool),
         classes=classes,
         pool_digest=question.digest(),
+        pool_source=question.pool.origin.source,
         question=question.name,
         others=others,
     )

@@ -94,6 +94,8 @@ class Settings:
         For so long an item is kept for whoever asked.
     pool_file, pool_beside, pool_options, pool_digest
         The pool: where it was, where it is as seen from the campaign's file, how to read it, its fingerprint.
+    pool_source
+        Of a pool in shards, which are checked when it is opened: where they are the same files, so is its fingerprint.
     items, items_beside
         Folder of the items' files, likewise; empty where there is none.
     earlier
@@ -130,6 +132,7 @@ class Settings:
     pool_file: str = ""
     pool_beside: str = ""
     pool_digest: str = ""
+    pool_source: str = ""
     pool_options: Mapping[str, Any] = field(default_factory=dict)
     items: str = ""
     items_beside: str = ""

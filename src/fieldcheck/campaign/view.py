@@ -80,6 +80,9 @@ class CampaignView:
         return question_of(self.settings, found, self._log.file)
 
     def _check_pool(self) -> None:
+        source = self.pool.origin.source
+        if source and source == self.settings.pool_source and not self.settings.others:
+            return
         if self.question.digest() != self.settings.pool_digest:
             raise CampaignError(
                 f"pool '{self.pool.name}' is not the one that this campaign was started on",

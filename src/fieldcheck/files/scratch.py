@@ -1,6 +1,7 @@
 """Columns of a large pool in a folder for as long as the pool is open: what was read or worked out once is not again.
 
-A file for each part of each column, written whole or not at all. What cannot be written is not kept, and made again.
+A file for each column, in which every part has its place, and says that it is there when all of it is. What cannot be
+written is not kept, and made again.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import tempfile
 import weakref
@@ -26,8 +26,12 @@ from fieldcheck.core.pool.column import Column, as_arrow, as_column
 PREFIX = "fieldcheck-columns"
 
 
-_HEAD = 40
-"""Bytes before the values: eight for their type, 32 that tell by what they were made."""
+_HEAD = 24
+"""Bytes before the values of a part: eight each for their type, how many there are, and which part it is."""
+
+
+_ROOM = 32
+"""Bytes of an item, at most: its value, and where it is a part alone the head. What is not used of them is a hole."""
 
 
 _WORDS = b"words"
@@ -59,9 +63,9 @@ class Scratch:
 
         What is made on the way to another column is not kept: the other one will be asked for.
         """
-        place = self.folder / f"{re.sub(r'[^a-z0-9]', '_', slot)}-{start}"
-        told = hashlib.sha256(f"{slot}\0{key}".encode()).digest()
-        found = _read(place, told)
+        own = hashlib.sha256(f"{slot}\0{key}".encode()).hexdigest()[:16]
+        place = self.folder / f"{_stem(slot)}.{own}"
+        found = _read(place, start)
         if found is None:
             _making.append(slot)
             try:
@@ -70,8 +74,24 @@ class Scratch:
                 _making.pop()
             if not _making:
                 with suppress(OSError):
-                    _write(place, told, found)
+                    self._write(place, start, found)
         return found
+
+    def _write(self, place: Path, start: int, values: npt.NDArray[Any]) -> None:
+        """The head comes last: where a process is killed before, nothing is there."""
+        try:
+            at = os.open(place, os.O_WRONLY)
+        except FileNotFoundError:
+            at = os.open(place, os.O_WRONLY | os.O_CREAT, 0o600)
+            for other in self.folder.glob(f"{place.stem}.*"):
+                if other != place:
+                    other.unlink(missing_ok=True)
+        try:
+            if os.pwrite(at, values.data, _ROOM * start + _HEAD) == values.nbytes:
+                kind, count = values.dtype.str.ljust(8).encode(), len(values).to_bytes(8, "little")
+                os.pwrite(at, kind + count + _mark(place, start), _ROOM * start)
+        finally:
+            os.close(at)
 
     def put(self, start: int, columns: Mapping[str, Column], words: Sequence[str] = ()) -> None:
         """Columns of the rows from ``start`` on, and some words about them."""
@@ -104,30 +124,30 @@ class Scratch:
         return self.folder / f"rows-{start}.arrow"
 
 
-def _read(place: Path, told: bytes) -> npt.NDArray[Any] | None:
+def _stem(slot: str) -> str:
+    """Of a file's name: letters, digits and lines, which no other slot has."""
+    return "".join(one if one.isalnum() and one.isascii() else f"_{ord(one):x}_" for one in slot)
+
+
+def _mark(place: Path, start: int) -> bytes:
+    """Nothing else looks like it."""
+    return hashlib.blake2b(f"{place.name} {start}".encode(), digest_size=8).digest()
+
+
+def _read(place: Path, start: int) -> npt.NDArray[Any] | None:
     try:
         at = os.open(place, os.O_RDONLY)
     except OSError:
         return None
     try:
-        content = os.read(at, os.fstat(at).st_size)
+        head = os.pread(at, _HEAD, _ROOM * start)
+        if head[16:] != _mark(place, start):
+            return None
+        kind, count = np.dtype(head[:8].decode().strip()), int.from_bytes(head[8:16], "little")
+        content = os.pread(at, count * kind.itemsize, _ROOM * start + _HEAD)
     finally:
         os.close(at)
-    kind = np.dtype(content[:8].decode().strip())
-    return np.frombuffer(content, kind, offset=_HEAD) if content[8:_HEAD] == told else None
-
-
-def _write(place: Path, told: bytes, values: npt.NDArray[Any]) -> None:
-    temporary = place.with_name(f"{place.name}.{os.getpid()}")
-    at = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        whole = os.writev(at, [values.dtype.str.ljust(8).encode(), told, values.data]) == _HEAD + values.nbytes
-    finally:
-        os.close(at)
-    if whole:
-        os.replace(temporary, place)
-    else:
-        temporary.unlink()
+    return np.frombuffer(content, kind)
 
 
 def _sweep(place: Path) -> None:

@@ -424,8 +424,10 @@ def open_shards(
     # The first shard says which column plays which part; the others are read in the same way.
     first = shards[0].pool()
     settled = dict(first.origin.settings)
-    origin = replace(first.origin, file=str(folder))
-    made = [replace(one, columns={**given, **settled}, task=first.task) for one in shards]
+    read = {**given, **settled}
+    source = manifest.source(read, first.task)
+    origin = replace(first.origin, file=str(folder), source=source)
+    made = [replace(one, columns=read, task=first.task) for one in shards]
     return ShardedPool(name, made, engine, load, origin)
 
 

@@ -29,6 +29,8 @@ class Origin:
         What the numbers of the confidence were.
     settings
         From a role to a column, or to ``none``: what to say to have it read in the same way again.
+    source
+        Tells what was read, and how, from anything else, where the files were checked; else empty.
     """
 
     file: str = ""
@@ -37,6 +39,7 @@ class Origin:
     item_of: Callable[[int], str] | None = None
     scale: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
 
     def column(self, role: str) -> str:
         """The user's name for a role."""

@@ -77,7 +77,7 @@ class Made:
 
 def doubt_of(part: Any) -> FloatArray:
     """The log odds of 1 - confidence, one per item."""
-    return np.asarray(part.kept("doubt", "", lambda: special.logit(np.clip(part.auxiliary["confidence"], 1e-6, 0.999))))
+    return np.asarray(special.logit(np.clip(part.auxiliary["confidence"], 1e-6, 0.999)))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from fieldcheck.numerics.exact import ExactSum, Mapped, Range, Top, blocks, scan
 from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
@@ -148,7 +149,7 @@ class Inclusion:
     def sizes(self, stretch: ItemStretch) -> FloatArray:
         """Of the items that are left to chance."""
         rest = stretch.left if self.cut >= NEVER else stretch.left & (stretch.expected < self.cut)
-        return np.asarray(self.mixed(self.size(stretch.expected[rest], stretch.spread[rest])))
+        return np.asarray(self.mixed(self.size(some(stretch.expected, rest), some(stretch.spread, rest))))
 
 
 def wave_inclusion(
@@ -183,6 +184,11 @@ def wave_inclusion(
     return settled(items, count, objective=objective, floor=floor, certain=certain).of(expected, spread)
 
 
+def some(values: npt.NDArray[Any], which: BoolArray) -> npt.NDArray[Any]:
+    """Those of some items; where it is all of them, which is most often so, nothing is copied."""
+    return values if which.all() else values[which]
+
+
 @dataclass(frozen=True)
 class SizeSums:
     """Of the items that are left: how many, sum and range of their sizes."""
@@ -203,7 +209,7 @@ def size_sums(stretch: ItemStretch, chances: Inclusion) -> tuple[SizeSums, int]:
     """A step: of those left to chance, and how many are sure."""
     size = chances.size(stretch.expected, stretch.spread)
     if chances.cut >= NEVER:
-        return SizeSums.of(size[stretch.left]), 0
+        return SizeSums.of(some(size, stretch.left)), 0
     sure = stretch.expected >= chances.cut
     return SizeSums.of(size[stretch.left & ~sure]), int(np.count_nonzero(stretch.left & sure))
 

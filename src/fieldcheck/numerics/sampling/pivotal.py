@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from fieldcheck.numerics.exact import GatheredRows, Mapped, Range, Top, scan
 from fieldcheck.numerics.sampling.draws import uniforms
-from fieldcheck.numerics.sampling.inclusion import ArrayStretch, ItemStretch
+from fieldcheck.numerics.sampling.inclusion import ArrayStretch, ItemStretch, some
 from fieldcheck.numerics.types import FloatArray, IntArray
 
 Chance = Callable[[Any], FloatArray]
@@ -133,9 +133,10 @@ def _count_units(stretch: ItemStretch, given: tuple[Chance, _Bins]) -> tuple[Gat
     chance, bins = given
     found = chance(stretch)
     full = found >= 1.0
-    sure, rest = np.flatnonzero(stretch.left & full), np.flatnonzero(stretch.left & ~full)
-    at, order = found[rest], stretch.order[rest]
-    sharers = Top.of((-np.minimum(at, 1.0 - at), order, stretch.start + rest), _SHARERS)
+    sure, rest = np.flatnonzero(stretch.left & full), stretch.left & ~full
+    at, order = some(found, rest), some(stretch.order, rest)
+    position = stretch.start + some(np.arange(len(found)), rest)
+    sharers = Top.of((-np.minimum(at, 1.0 - at), order, position), _SHARERS)
     return GatheredRows((stretch.start + sure,)), sharers, _counts(bins.of(order), _whole(at), bins.count)
 
 
@@ -219,7 +220,7 @@ class _Line:
     def _small(self, cells: list[_Cell], units: IntArray) -> list[_Cell]:
         """The same, where there are too many items only those parts in which the units lie."""
         while large := [cell for cell in cells if cell.items > _FETCHED and cell.first != cell.last]:
-            counted = scan(self.items, _count_cells, (self.chance, tuple(large)))
+            counted = scan(self.items, _count_cells, self._given(large)).reshape(len(large), 1 << _FINER, 2)
             parts = [part for cell, own in zip(large, counted, strict=True) for part in self._parts(cell, own, units)]
             cells = sorted([cell for cell in cells if cell not in large] + parts, key=lambda cell: cell.below)
         return cells
@@ -240,11 +241,13 @@ class _Line:
             found.append(_Cell(first, last, int(ends[number] - counted[number, 0]), int(counted[number, 1])))
         return found
 
-    def _fetched(self, cells: list[_Cell]) -> tuple[IntArray, IntArray, IntArray]:
+    def _given(self, cells: list[_Cell]) -> _Given:
         flags = np.zeros(self.bins.count, dtype=bool)
         flags[self.bins.of(np.array([cell.first[0] for cell in cells]))] = True
-        given = (self.chance, self.bins, flags, tuple(cells))
-        order, position, whole = scan(self.items, _fetch, given).columns
+        return self.chance, self.bins, flags, tuple(cells)
+
+    def _fetched(self, cells: list[_Cell]) -> tuple[IntArray, IntArray, IntArray]:
+        order, position, whole = scan(self.items, _fetch, self._given(cells)).columns
         for at, further in zip(self.shared.columns[1].tolist(), self.shared.columns[2].tolist(), strict=True):
             whole[position == at] += further
         return order, position, whole
@@ -257,7 +260,7 @@ def _inside(cell: _Cell) -> tuple[_Bins, int]:
     return _Bins.over(low, high, _FINER), column
 
 
-_FINER = 10
+_FINER = 8
 """Bits of the number of finer bins."""
 
 
@@ -274,32 +277,32 @@ def _cell_of(order: IntArray, position: IntArray, cells: list[_Cell] | tuple[_Ce
     return np.where(ok, at, -1)
 
 
-def _rest(stretch: ItemStretch, chance: Chance, which: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray]:
-    """Order, position and units of some items of a stretch, if they are left to chance."""
-    some = np.flatnonzero(which & stretch.left)
-    found = chance(stretch.part(some))
-    open_ = found < 1.0
-    some = some[open_]
-    return stretch.order[some], stretch.start + some, _whole(found[open_])
+_Given = tuple[Chance, _Bins, npt.NDArray[np.bool_], tuple[_Cell, ...]]
+"""What a step needs to know of some cells; the flags say in which bins they are."""
 
 
-def _count_cells(stretch: ItemStretch, given: tuple[Chance, tuple[_Cell, ...]]) -> tuple[IntArray, ...]:
-    """A step: units and items in the finer bins of some cells."""
-    chance, cells = given
-    found = []
-    for cell in cells:
-        inside = (stretch.order >= cell.first[0]) & (stretch.order <= cell.last[0])
-        order, position, whole = _rest(stretch, chance, inside)
-        own = (position >= cell.first[1]) & (position <= cell.last[1])
-        bins, column = _inside(cell)
-        found.append(_counts(bins.of((order, position)[column][own]), whole[own], bins.count))
-    return tuple(found)
-
-
-def _fetch(stretch: ItemStretch, given: tuple[Chance, _Bins, npt.NDArray[np.bool_], tuple[_Cell, ...]]) -> GatheredRows:
-    """A step: order, position and units of the items of some cells."""
+def _inside_cells(stretch: ItemStretch, given: _Given) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Of the items of some cells that are left to chance: the number of the cell, order, position and units."""
     chance, bins, flags, cells = given
-    at = bins.of(stretch.order)
-    order, position, whole = _rest(stretch, chance, flags[at])
-    own = _cell_of(order, position, cells) >= 0
-    return GatheredRows((order[own], position[own], whole[own]))
+    near = np.flatnonzero(flags[bins.of(stretch.order)] & stretch.left)
+    found = chance(stretch.part(near))
+    open_ = found < 1.0
+    near, whole = near[open_], _whole(found[open_])
+    order, position = stretch.order[near], stretch.start + near
+    number = _cell_of(order, position, cells)
+    own = number >= 0
+    return number[own], order[own], position[own], whole[own]
+
+
+def _count_cells(stretch: ItemStretch, given: _Given) -> IntArray:
+    """A step: units and items in the finer bins of some cells, one cell after the other."""
+    number, order, position, whole = _inside_cells(stretch, given)
+    finer = [_inside(cell) for cell in given[3]]
+    low, shift, column = np.array([(bins.low, bins.shift, column) for bins, column in finer]).T[:, number]
+    at = (np.where(column == 1, position, order) - low) >> shift
+    return _counts((number << _FINER) + at, whole, len(finer) << _FINER)
+
+
+def _fetch(stretch: ItemStretch, given: _Given) -> GatheredRows:
+    """A step: order, position and units of the items of some cells."""
+    return GatheredRows(_inside_cells(stretch, given)[1:])
