@@ -24,6 +24,10 @@ import numpy as np
 SHARD = 256
 
 
+FIRST = 30.0
+"""Seconds of a first run, which says how many images there must be."""
+
+
 def write(folder: Path, items: int) -> None:
     """A network of 2 ms an item or more on one core, and images for it."""
     import torch
@@ -75,8 +79,8 @@ def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 190.0
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        write(folder, 6 * SHARD)
-        start, took, items = run(folder, 1, seconds)
+        write(folder, SHARD * round(6 + 2 * FIRST / (0.002 * SHARD)))
+        _, took, items = run(folder, 1, min(seconds, FIRST))
         each = took / items
         print(f"{1000 * each:.2f} ms an item on one worker", flush=True)
         shutil.rmtree(folder / "out-1")

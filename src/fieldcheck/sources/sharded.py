@@ -91,7 +91,7 @@ def _value(column: Any, at: int) -> Any:
     return value.item() if isinstance(value, np.generic) else value.as_py()
 
 
-_MADE = 32
+_MADE = 24
 """Bytes of an item, for what steps work out and keep."""
 
 
