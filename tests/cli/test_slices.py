@@ -51,7 +51,9 @@ def test_a_folder_of_shards_stays_where_it_is(run: Run, tea: Path, monkeypatch: 
             patch.setattr(ShardedPool, "in_memory", lambda *_: pytest.fail("read whole"))
             words = ("--by", "prediction", "--by", "kind", "--by", "lsa", "--metrics", "recall,confusion")
             done = run("estimate", name, *words, "--engine", engine, "--json")
-        assert done.code == 0, done.err
+            told = run("report", name, "--out", "page.html", "--by", "kind", "--engine", engine)
+        assert (done.code, told.code) == (0, 0), done.err + told.err
+        assert "Accuracy by kind" in Path("page.html").read_text(encoding="utf-8")
         found.append((done.json["slices"], done.json["metrics"]))
     assert found[0] == found[1]
     assert sum(row["labels"] for row in found[1][0][1]["rows"]) == BUDGET

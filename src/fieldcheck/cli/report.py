@@ -29,12 +29,13 @@ def report(
     max_mae: Annotated[float | None, typer.Option(help="The same, for a campaign with --loss absolute.")] = None,
     level: options.Level = 0.95,
     pool: campaigns.PoolMoved = None,
+    engine: options.EngineName = "local",
     as_json: options.AsJson = False,
 ) -> None:
     """Write a report: the answer, how it developed, the failures as a gallery, and how to check all of it."""
     options.check_outputs(out)
     target = _requirement(accuracy=min_accuracy, rmse=max_rmse, mae=max_mae)
-    with campaigns.open_campaign(storage, pool) as campaign:
+    with campaigns.open_campaign(storage, pool, engine=engine) as campaign:
         written = pages.write_text(out, pages.campaign_page(campaign, level=level, by=by, requirement=target))
     if as_json:
         show_json({"report": str(written), "bytes": written.stat().st_size})
