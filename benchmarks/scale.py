@@ -22,6 +22,10 @@ from typing import Any
 
 import numpy as np
 
+MILLION = 1_000_000
+"""Items of a shard."""
+
+
 WHOLE = 10_000_000
 """Larger pools are written in shards only."""
 
@@ -53,6 +57,33 @@ def write(folder: Path, size: int) -> None:
     parquet.write_table(rows(np.random.default_rng(0), 0, size), folder / "pool.parquet")
 
 
+DISAGREE = 0.04
+
+
+def rival(ours: Any, rng: np.random.Generator) -> Any:
+    """What another model says of the same items."""
+    import pyarrow as pa
+
+    said, count = ours["prediction"].to_numpy(), len(ours)
+    other = np.where(rng.random(count) < DISAGREE, (said + 1) % 10, said).astype(np.int8)
+    doubt = 1 - ours["confidence"].to_numpy() * rng.uniform(0.9, 1.0, count)
+    return pa.table({"id": ours["id"], "prediction": other, "confidence": 1 - doubt})
+
+
+def write_rival(folder: Path, size: int) -> None:
+    """Beside the pool, and in shards."""
+    from pyarrow import parquet
+
+    from fieldcheck import sources
+
+    rng = np.random.default_rng(1)
+    if size <= WHOLE:
+        parquet.write_table(rival(parquet.read_table(folder / "pool.parquet"), rng), folder / "rival.parquet")
+        sources.shard(folder / "rival.parquet", folder / "rival", rows=MILLION)
+    else:
+        write_shards(folder, size, "rival", lambda ours: rival(ours, rng))
+
+
 BATCH = 1_024
 
 
@@ -66,8 +97,8 @@ def write_inputs(folder: Path, size: int) -> None:
     rng, names = np.random.default_rng(0), [f"f{at}" for at in range(8)]
     schema = pa.schema([("id", pa.string()), *((name, pa.float32()) for name in names)])
     with parquet.ParquetWriter(folder / "inputs.parquet", schema) as writer:
-        for start in range(0, size, 1_000_000):
-            count = min(1_000_000, size - start)
+        for start in range(0, size, MILLION):
+            count = min(MILLION, size - start)
             ids = pa.array([f"item-{at:09d}" for at in range(start, start + count)])
             columns = {name: rng.random(count, dtype=np.float32) for name in names}
             writer.write_table(pa.table({"id": ids, **columns}, schema=schema), row_group_size=131_072)
@@ -133,17 +164,17 @@ def read(folder: Path) -> None:
     parquet.read_table(folder / "pool.parquet", memory_map=True)
 
 
-def write_shards(folder: Path, size: int) -> None:
+def write_shards(folder: Path, size: int, name: str = "cut", said: Callable[[Any], Any] = lambda ours: ours) -> None:
     """The pool in shards of a million, without one file that holds all of it."""
     from fieldcheck.sources.pools.manifest import Manifest
     from fieldcheck.sources.pools.shards import shard_name, types_of, write_shard
 
-    (folder / "cut").mkdir()
+    (folder / name).mkdir()
     shards, rng = list[Any](), np.random.default_rng(0)
-    for start in range(0, size, 1_000_000):
-        table = rows(rng, start, min(start + 1_000_000, size))
-        shards.append(write_shard(table, folder / "cut" / shard_name(len(shards))))
-    Manifest(types_of(table.schema), shards).write(folder / "cut")
+    for start in range(0, size, MILLION):
+        table = said(rows(rng, start, min(start + MILLION, size)))
+        shards.append(write_shard(table, folder / name / shard_name(len(shards))))
+    Manifest(types_of(table.schema), shards).write(folder / name)
 
 
 @step
@@ -157,7 +188,7 @@ def load(folder: Path) -> None:
 def shard(folder: Path) -> None:
     from fieldcheck import sources
 
-    sources.shard(folder / "pool.parquet", folder / "cut", rows=1_000_000)
+    sources.shard(folder / "pool.parquet", folder / "cut", rows=MILLION)
 
 
 @step
@@ -229,6 +260,20 @@ for _pool, _words in (("pool.parquet", ""), ("cut", " in shards")):
             STEPS[f"{_name}{aim}{_words}"] = partial(_work, pool=_pool, objective=_objective)
 
 
+def compared(folder: Path, pool: str, other: str) -> None:
+    """Which of two models is better: matched by id, disagreements found, the first of them drawn."""
+    from fieldcheck.campaign import Campaign
+
+    options = {"budget": 200, "seed": 1, "against": [folder / other]}
+    with Campaign.create(folder / f"{other}.db", folder / pool, **options) as held:  # type: ignore[arg-type]
+        held.ask("Eva", n=1)
+
+
+COMPARED = {"start against": ("pool.parquet", "rival.parquet"), "start against in shards": ("cut", "rival")}
+for _name, (_pool, _other) in COMPARED.items():
+    STEPS[_name] = partial(compared, pool=_pool, other=_other)
+
+
 @step
 def plan(folder: Path) -> None:
     from fieldcheck import sources
@@ -255,7 +300,8 @@ def main() -> None:
             folder = Path(place)
             context = multiprocessing.get_context("spawn")
             made = write if size <= WHOLE else write_shards
-            for target in (made, *([write_inputs] if {"predict", "bare_loop"} & set(names) else [])):
+            further = {write_inputs: {"predict", "bare_loop"}, write_rival: {*COMPARED}}
+            for target in (made, *(one for one, asked in further.items() if asked & {*names})):
                 writer = context.Process(target=target, args=(folder, size))
                 writer.start()
                 writer.join()

@@ -134,16 +134,16 @@ def _question(settings: Settings, pool: Pool, asked: Asked, file: Path | None) -
         return AccuracyQuestion(pool, settled, asked.activations), ()
     _check_alone(asked)
     if asked.against:
-        rivals = tuple(sources.load(one, **asked.reading) for one in asked.against)
+        rivals = tuple(sources.load(one, **asked.reading, engine=pool.engine) for one in asked.against)
         others = tuple(Other(place_of(one.origin.file, file), columns=dict(one.origin.settings)) for one in rivals)
         if asked.reuse is None:
             return ComparisonQuestion.of(settings, (pool, *rivals)), others
         reuse.require_unseen(asked.labels_unseen)
-        old = earlier(asked.reuse)
+        old = earlier(asked.reuse, engine=pool.engine)
         known = Other(**_where(asked.reuse, file), number=old.number)
         return ComparisonQuestion.of(settings, (pool, *rivals), old.labels), (*others, known)
     place = asked.reuse or ""
-    old = earlier(place)
+    old = earlier(place, engine=pool.engine)
     trained = bool(old.exported) and not asked.labels_unseen
     if not trained:
         _refuse_training(asked)

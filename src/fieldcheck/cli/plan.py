@@ -57,7 +57,7 @@ def plan(
 ) -> None:
     """Forecast the ± of each technique and budget, as a range."""
     options.check_outputs(html)
-    names = options.split_list(designs)
+    names, runs = options.split_list(designs), options.engine_named(engine)
     if against is not None:
         if half_width is not None or names or labels is not None or html is not None:
             raise FieldcheckError(
@@ -66,7 +66,7 @@ def plan(
                 hint=f"fieldcheck plan {pool} --against {against} --not-worse 0.01",
             )
         read = [
-            options.load_pool(one, columns=columns, task=task, shift=shift, encoding=encoding)
+            options.load_pool(one, columns=columns, task=task, shift=shift, encoding=encoding, engine=runs)
             for one in (pool, against)
         ]
         told = make_plan(read[0], against=read[1], not_worse=not_worse, budget=budget, level=level)
@@ -88,7 +88,6 @@ def plan(
         budget = budget or (asked.budget if half_width is None else None)
         names = names or [asked.design]
     else:
-        runs = options.engine_named(engine)
         items = options.load_pool(pool, columns=columns, task=task, shift=shift, encoding=encoding, engine=runs)
         known = None if labels is None else _known(labels, pool)
     if not_worse is not None:

@@ -108,6 +108,10 @@ class KeptProcesses(Processes):
         super().__post_init__()
         weakref.finalize(self, _let_go, self._held)
 
+    def kept(self) -> KeptProcesses:
+        """Itself: several pools share its processes."""
+        return self
+
     def _some(
         self, step: Callable[[engine.S, engine.C], engine.R], shards: Mapping[int, engine.S], constants: engine.C
     ) -> Iterator[tuple[int, engine.R]]:

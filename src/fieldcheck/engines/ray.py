@@ -130,6 +130,10 @@ class KeptRay(Ray):
 
     _held: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
+    def kept(self) -> KeptRay:
+        """Itself: several pools share its workers."""
+        return self
+
     @contextmanager
     def _working(self, ray: Any, count: int) -> Iterator[list[Any]]:
         stay = ray.get_runtime_context().get_job_id()

@@ -112,7 +112,6 @@ class ShardedPool(Pool):
     """
 
     shards: tuple[Shard, ...]
-    engine: Engine
 
     def __init__(
         self, name: str, shards: Sequence[Shard], engine: Engine, load: Callable[[], Pool], origin: Origin
@@ -136,7 +135,7 @@ class ShardedPool(Pool):
             notes=(),
             origin=origin,
             start=0,
-            engine=engine,
+            _engine=engine,
             shards=tuple(replace(one, classes=classes, task=task, holds=facts.holds) for one in shards),
             size=first.manifest.rows,
             holds=facts.holds,
@@ -169,6 +168,11 @@ class ShardedPool(Pool):
         return "_whole" in self.__dict__
 
     @property
+    def engine(self) -> Engine:
+        found: Engine = self.__dict__["_engine"]
+        return found
+
+    @property
     def scratch(self) -> Scratch | None:
         found: Scratch | None = self.__dict__["_scratch"]
         return found
@@ -187,8 +191,8 @@ class ShardedPool(Pool):
         if free is not None and bytes_ > free:
             raise self.origin.error(
                 f"{len(self):,} items need about {bytes_ / 2**30:.1f} GB in memory, {free / 2**30:.1f} are free",
-                rule="waves and srs, their estimates, slices and metrics, and look-ups work shard by shard; everything "
-                "else needs the pool in memory",
+                rule="waves and srs, their estimates, slices and metrics, look-ups, and comparisons of pools in the "
+                "same order work shard by shard; everything else needs the pool in memory",
                 hint="--design waves or --design srs, or a machine with more memory",
             )
 
@@ -198,6 +202,12 @@ class ShardedPool(Pool):
 
     def whole_parts(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str]) -> Iterator[R]:
         return self.engine.map(_by_shard, self.shards, (step, given, tuple(needs)))
+
+    def reader(self) -> _ShardReader:
+        return _ShardReader(self.shards)
+
+    def between(self, first: int, last: int, *, needs: Collection[str]) -> Pool:
+        return self.reader().between(first, last, needs=needs)
 
     def fetched(self, positions: IntArray, *, needs: Collection[str]) -> Pool:
         """Some rows, in the order asked for: only the shards that hold them are read."""
@@ -254,6 +264,21 @@ class ShardedPool(Pool):
 
     def shifted(self, names: Sequence[str]) -> Pool:
         return self.in_memory().shifted(names)
+
+
+@dataclass(frozen=True)
+class _ShardReader:
+    """Rows of shards, read where they are looked at."""
+
+    shards: tuple[Shard, ...]
+
+    def between(self, first: int, last: int, *, needs: Collection[str]) -> Pool:
+        parts = [
+            shard.pool(needs).rows(slice(max(first - shard.start, 0), last - shard.start))
+            for shard in self.shards
+            if shard.start < last and first < shard.start + shard.file.rows
+        ]
+        return _joined(parts, first)
 
 
 class ShardedColumn:
@@ -384,7 +409,7 @@ def _found(pool: Pool, wanted: tuple[str, ...]) -> dict[str, int]:
     return {one: pool.start + at for one, at in zip(wanted, where.tolist(), strict=True) if at >= 0}
 
 
-def _joined(parts: Sequence[Pool]) -> Pool:
+def _joined(parts: Sequence[Pool], start: int = 0) -> Pool:
     """Rows of several shards, one after the other."""
     import pyarrow as pa
 
@@ -399,7 +424,7 @@ def _joined(parts: Sequence[Pool]) -> Pool:
     own = {name: joined([getattr(part, name) for part in parts]) for name in HELD}
     view = object.__new__(Pool)
     shared = {name: joined([part.columns[name] for part in parts]) for name in first.columns}
-    view.__dict__.update({**first.__dict__, **own, "columns": shared})
+    view.__dict__.update({**first.__dict__, **own, "columns": shared, "start": start})
     return view
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.comparison.matching import aligned
+from fieldcheck.accuracy.comparison.matching import aligned, side_by_side
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
@@ -67,11 +67,12 @@ class ContestedItems:
         if len(pools) < 2:
             raise PoolError("one pool", rule="a comparison needs the predictions of two models or more")
         matched = (pools[0], *(aligned(pools[0], other) for other in pools[1:]))
-        said = _predictions(matched)
-        items = np.flatnonzero(np.any(said != said[0], axis=0))
-        chosen = [pool.confidence if pool.confidence is None else pool.confidence[items] for pool in matched]
+        needs = ("prediction", "confidence")
+        parts = list(side_by_side(matched, _apart, _codes(matched), needs=needs))
+        items, said = (np.concatenate([part[at] for part in parts], axis=-1) for at in range(2))
+        confidence = [_of_all([part[2][at] for part in parts]) for at in range(len(pools))]
         pairs = tuple(
-            _pair(first, second, said[:, items], confidence=chosen, task=pools[0].task)
+            _pair(first, second, said, confidence=confidence, task=pools[0].task)
             for first, second in itertools.combinations(range(len(pools)), 2)
         )
         return cls(matched, _names(pools), items, pairs)
@@ -111,7 +112,7 @@ class ContestedItems:
     def true_losses(self) -> FloatArray:
         """One row per model, one column per contested item; the truth of every pool must be known, and be one."""
         losses = np.array([pool.losses() for pool in self.pools])
-        said = _predictions(self.pools)
+        said = _said(self.pools, _codes(self.pools))
         for pair in self.pairs:
             split = (said[pair.first] == said[pair.second]) & (losses[pair.first] != losses[pair.second])
             if split.any():
@@ -290,15 +291,37 @@ def _pair(
     return Pair(first, second, members, disagreement.ClassDuel.of(own, rival, len(members)))
 
 
-def _predictions(pools: Sequence[Pool]) -> npt.NDArray[Any]:
-    """One row per model: values, or codes that mean the same class in every row."""
+def _codes(pools: Sequence[Pool]) -> tuple[IntArray, ...] | None:
+    """For each model, one number per class of its own: the same class has the same in all of them. None: no classes."""
     for pool in pools:
         if pool.predictions is None:
             raise PoolError(f"'{pool.name}' has no predictions", rule="disagreements are found by what the models said")
     if pools[0].task == "regression":
-        return np.array([pool.predictions for pool in pools], dtype=np.float64)
+        return None
     code = {name: at for at, name in enumerate(dict.fromkeys(name for pool in pools for name in pool.classes))}
-    return np.array([np.array([code[name] for name in pool.classes])[pool.predictions] for pool in pools])
+    return tuple(np.array([code[name] for name in pool.classes], dtype=np.int64) for pool in pools)
+
+
+def _said(rows: Sequence[Pool], codes: tuple[IntArray, ...] | None) -> npt.NDArray[Any]:
+    """One row per model: values, or numbers of classes."""
+    if codes is None:
+        return np.array([pool.predictions for pool in rows], dtype=np.float64)
+    return np.array([own[pool.predictions] for pool, own in zip(rows, codes, strict=True)])
+
+
+def _apart(
+    rows: tuple[Pool, ...], codes: tuple[IntArray, ...] | None
+) -> tuple[IntArray, npt.NDArray[Any], list[FloatArray | None]]:
+    """A step: where the models do not all say the same, and there what each says, and how confident it is."""
+    said = _said(rows, codes)
+    at = np.flatnonzero(np.any(said != said[0], axis=0))
+    return rows[0].start + at, said[:, at], [None if one.confidence is None else one.confidence[at] for one in rows]
+
+
+def _of_all(parts: Sequence[FloatArray | None]) -> FloatArray | None:
+    """All or none of the parts have them."""
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if there else None
 
 
 def _names(pools: Sequence[Pool]) -> tuple[str, ...]:

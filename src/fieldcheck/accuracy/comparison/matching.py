@@ -1,52 +1,100 @@
-"""."""
+"""The same items in several pools: found by id, and looked at side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fieldcheck.core import words
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool.pool import Pool
+from fieldcheck.core.pool.column import as_arrow
+from fieldcheck.core.pool.pool import Pool, RowReader
+from fieldcheck.core.types import IntArray
+
+C = TypeVar("C")
+
+
+R = TypeVar("R")
+
+
+SHOWN = 3
+"""Ids that are named where they are in one pool only."""
 
 
 def aligned(reference: Pool, other: Pool) -> Pool:
-    """The other pool in the order of the first."""
+    """The other pool in the order of the first. Where that is its own order, both may stay in their shards."""
     if other.task != reference.task:
         raise PoolError(
             f"'{reference.name}' is a {reference.task}, '{other.name}' a {other.task}",
             rule="models that are compared do the same task",
             hint="--task classification or regression",
         )
-    if _same(reference.ids, other.ids):
+    if len(other) == len(reference) and all([*side_by_side([reference, other], _alike, None, needs=("id",))]):
         return other
-    ours, theirs = _ids(reference), _ids(other)
-    place = {name: at for at, name in enumerate(theirs)}
-    missing, extra = [name for name in ours if name not in place], set(theirs) - set(ours)
-    if missing or extra:
+    return other.select(_places(reference.in_memory(), other.in_memory()))
+
+
+def side_by_side(
+    pools: Sequence[Pool], step: Callable[[tuple[Pool, ...], C], R], given: C, *, needs: tuple[str, ...]
+) -> Iterator[R]:
+    """A step that looks at the same rows of pools in the same order: ``step((rows of each), given)``.
+
+    needs
+        What it looks at there, as ``Pool.map`` has it.
+    """
+    readers = tuple(pool.reader() for pool in pools[1:])
+    return pools[0].whole_parts(_SideBySide(readers, step, needs), given, needs=needs)
+
+
+@dataclass(frozen=True, eq=False)
+class _SideBySide:
+    """A step for rows of several pools as one for those of the first."""
+
+    readers: tuple[RowReader, ...]
+    step: Callable[..., Any]
+    needs: tuple[str, ...]
+
+    def __call__(self, rows: Pool, given: Any) -> Any:
+        first, last = rows.start, rows.start + len(rows)
+        others = (reader.between(first, last, needs=self.needs) for reader in self.readers)
+        return self.step((rows, *others), given)
+
+
+def _alike(rows: tuple[Pool, ...], _: None) -> bool:
+    """A step: whether the ids are the same in the same order; without a look at each where they are stored alike."""
+    ours, theirs = (one.ids for one in rows)
+    if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
+        return np.array_equal(ours, theirs)
+    return bool(_texts(ours).equals(_texts(theirs)))
+
+
+def _texts(ids: Any) -> Any:
+    """As text: an integer and its text are the same id."""
+    import pyarrow as pa
+
+    return (pa.chunked_array([as_arrow(ids)]) if isinstance(ids, np.ndarray) else ids).cast(pa.large_string())
+
+
+def _places(reference: Pool, other: Pool) -> IntArray:
+    """Where the items of the first are in the other."""
+    import pyarrow.compute as pc
+
+    ours, theirs = (_texts(pool.ids).combine_chunks() for pool in (reference, other))
+    found = pc.index_in(ours, value_set=theirs)
+    missing, extra = ours.filter(found.is_null()), theirs.filter(pc.invert(pc.is_in(theirs, value_set=ours)))
+    if len(missing) or len(extra):
         raise PoolError(
-            f"'{reference.name}' and '{other.name}' are not the same items: {_some(missing, reference.name)}; "
-            f"{_some(sorted(extra), other.name)}",
+            f"'{reference.name}' and '{other.name}' are not the same items: {_only(missing, reference.name)}; "
+            f"{_only(extra, other.name)}",
             rule="both files hold the same items, matched by id",
             hint="keep the items that are in all files; --column id=NAME where ids are in another column",
         )
-    return other.select([place[name] for name in ours])
+    return np.asarray(found.to_numpy(), dtype=np.int64)
 
 
-def _same(ours: Any, theirs: Any) -> bool:
-    """True where the ids are the same in the same order; without a look at each where they are stored alike."""
-    if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
-        return np.array_equal(ours, theirs)
-    return type(ours) is type(theirs) and ours.type == theirs.type and bool(ours.equals(theirs))
-
-
-def _ids(pool: Pool) -> list[str]:
-    """As text: an integer and its text are the same id."""
-    return [str(one) for one in (pool.ids.tolist() if isinstance(pool.ids, np.ndarray) else pool.ids.to_pylist())]
-
-
-def _some(names: Sequence[str], where: str) -> str:
-    shown = words.some([f"'{name}'" for name in names], 3)
-    return f"{len(names):,} only in '{where}'" + (f" ({shown})" if names else "")
+def _only(ids: Any, where: str) -> str:
+    shown = words.some([f"'{name}'" for name in ids.slice(0, SHOWN + 1).to_pylist()], SHOWN)
+    return f"{len(ids):,} only in '{where}'" + (f" ({shown})" if len(ids) else "")

@@ -18,6 +18,7 @@ from fieldcheck.campaign.settings import Other, Settings
 from fieldcheck.campaign.state import fold
 from fieldcheck.campaign.stores import open_store
 from fieldcheck.core.errors import CampaignError
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
 
 __all__ = [
@@ -41,16 +42,20 @@ def question_of(
     """
     if settings.question == ComparisonQuestion.name:
         rivals = [
-            sources.load(_found(other, file), **{**settings.pool_options, "columns": other.columns})
+            sources.load(_found(other, file), **{**settings.pool_options, "columns": other.columns}, engine=pool.engine)
             for other in settings.others
             if not other.campaign
         ]
-        past = [earlier(_found(other, file), number=other.number).labels for other in settings.others if other.campaign]
+        past = [_past(other, pool, file) for other in settings.others if other.campaign]
         return ComparisonQuestion.of(settings, (pool, *rivals), *past)
     if settings.question == ReuseQuestion.name:
         (other,) = settings.others
-        return ReuseQuestion.of(earlier(_found(other, file), number=other.number).labels, pool, settings, other)
+        return ReuseQuestion.of(_past(other, pool, file), pool, settings, other)
     return AccuracyQuestion(pool, settings)
+
+
+def _past(other: Other, pool: Pool, file: Path | None) -> PastLabels:
+    return earlier(_found(other, file), number=other.number, engine=pool.engine).labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +71,17 @@ class Earlier:
     exported: tuple[str, ...]
 
 
-def earlier(place: str | Path, *, number: int | None = None) -> Earlier:
+def earlier(place: str | Path, *, number: int | None = None, engine: Engine | None = None) -> Earlier:
     """What an earlier campaign knows.
 
     number
         As it was then: labels that came later do not count.
+    engine
+        Where the steps of its pool run, where that is in shards.
     """
     with contextlib.closing(EventLog(open_store(place))) as log:
         state = log.state if number in (None, log.state.number) else fold(log.events()[:number])
-        pool = find_pool(state, None, log.file)
+        pool = find_pool(state, None, log.file, engine=engine)
         question = question_of(state.settings, pool, log.file)
         if isinstance(question, ComparisonQuestion):
             raise CampaignError(

@@ -192,10 +192,9 @@ class ComparisonQuestion:
         losses = np.full((len(contested.pools), len(contested.items)), np.nan)
         for row, pool in zip(losses, contested.pools, strict=True):
             if self.past is not None:
-                ids = [pool.id_of(int(item)) for item in contested.items[contested.before]]
-                row[contested.before] = pool.losses_of(self.past.labels, ids)
+                row[contested.before] = pool.losses_of(self.past.labels, contested.items[contested.before])
             if evidence is not None:
-                row[self._places(evidence)] = pool.losses_of(evidence.labels, evidence.ids)
+                row[self._places(evidence)] = pool.losses_of(evidence.labels, evidence.sample.items)
         return losses
 
 

@@ -20,6 +20,7 @@ from fieldcheck.core.draws import WaveDraws
 from fieldcheck.core.errors import CampaignError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
+from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray
@@ -73,8 +74,7 @@ class ReuseQuestion:
         whole = aligned(past.pool, new)
         kept, notes = _kept(past, other)
         pool, before = (one if len(kept.left) == len(one) else one.select(kept.left) for one in (whole, past.pool))
-        ids = [pool.id_of(int(item)) for item in kept.items]
-        carried = reuse.Carried(kept.items, pool.losses_of(past.labels, ids), kept.chance)
+        carried = reuse.Carried(kept.items, pool.losses_of(past.labels, kept.items), kept.chance)
         notes = (*past.notes, *_lost(past.labels), *notes)
         return cls(
             *(pool, carried, before, past, whole, kept, settings.budget, settings.seed, settings.train_share, notes)
@@ -139,7 +139,7 @@ class ReuseQuestion:
         gone = self.past.history.items[~self.kept.which]
         if len(self.whole) == len(self.pool) or not len(gone):
             return ()
-        losses = self.whole.losses_of(self.past.labels, [self.whole.id_of(int(item)) for item in gone])
+        losses = self.whole.losses_of(self.past.labels, gone)
         known = losses[np.isfinite(losses)]
         mean = (float(known.sum()) + (len(self.whole) - len(known)) * found.mean_loss) / len(self.whole)
         count, scale = words.counted(len(gone), "item"), found.scale
@@ -152,15 +152,14 @@ class ReuseQuestion:
         """What was drawn, and the losses of what is labelled of it before the first gap."""
         beliefs = evidence.sample.drawn_as(WaveDraws).beliefs
         top = reuse.TopUp(evidence.sample.items, priors.model_of(reuse.frame_of(self.pool)).belief(beliefs[0]))
-        known = self.pool.losses_of(evidence.labels, evidence.ids)
+        known = self.pool.losses_of(evidence.labels, evidence.sample.items)
         return top, known[: _before_gap(known)]
 
     def change(self, evidence: LabelEvidence, *, level: float, by: Sequence[str] = ()) -> changes.Change:
         """What the new version does better, and what worse, than the one before, on the labels that judge both."""
         top, losses = self._top_up(evidence)
-        known = self.before.losses_of(evidence.labels, evidence.ids)[: len(losses)]
-        ids = [self.before.id_of(int(item)) for item in self.carried.items]
-        carried = replace(self.carried, losses=self.before.losses_of(self.past.labels, ids))
+        known = self.before.losses_of(evidence.labels, evidence.sample.items)[: len(losses)]
+        carried = replace(self.carried, losses=self.before.losses_of(self.past.labels, self.carried.items))
         old, new = (
             reuse.pooled(reuse.frame_of(pool), labels, top, said, measure=pool.measure(), drawn_by=self.pool)
             for pool, labels, said in ((self.before, carried, known), (self.pool, self.carried, losses))
@@ -215,8 +214,8 @@ def _kept(past: PastLabels, other: Other) -> tuple[reuse.Kept, tuple[str, ...]]:
 
 
 def _in_pool(pool: Pool, ids: Sequence[str]) -> list[str]:
-    there = {str(one) for one in pool.ids.tolist()} if isinstance(pool.ids, np.ndarray) else set(pool.ids.to_pylist())
-    return [name for name in ids if name in there]
+    places = identity.places(pool.in_memory().ids, ids)
+    return [name for name, at in zip(ids, places.tolist(), strict=True) if at >= 0]
 
 
 def _lost(labels: Mapping[str, Label]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.column import Column, check_lengths, closest, is_numeric, numbers, take, value_at
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.fingerprint import Fingerprint, fingerprint
 from fieldcheck.core.pool.frame import KeptColumns
 from fieldcheck.core.pool.origin import Origin
@@ -41,6 +42,14 @@ SUM_SLACK = 0.02
 
 FEW_CLASSES = 20
 """So many different predictions are classes, however few items there are."""
+
+
+class RowReader(Protocol):
+    """Rows of a pool, wherever they are."""
+
+    def between(self, first: int, last: int, *, needs: Collection[str]) -> Pool:
+        """From the position ``first`` on, up to that before ``last``; ``needs`` as ``Pool.map`` has it."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,10 +230,14 @@ class Pool:
             raise self.no_truth()
         return measure_of(self.task, loss).losses(self.predictions, self.target)
 
-    def losses_of(self, labels: Mapping[str, Label], ids: Sequence[str]) -> FloatArray:
-        """Losses of this pool's model, one per id: nan without a label, infinite where there is none to be had."""
-        said = self.predictions_at(self.position_of(ids).tolist())
-        return label_losses(self.measure(), said, [labels.get(name) for name in ids])
+    def losses_of(self, labels: Mapping[str, Label], items: IntArray) -> FloatArray:
+        """Losses of this pool's model, one per item: nan without a label, infinite where there is none to be had.
+
+        labels
+            By id.
+        """
+        found = [labels.get(name) for name in self.ids_of(items)]
+        return label_losses(self.measure(), self.predictions_at(items.tolist()), found)
 
     def no_truth(self) -> FieldcheckError:
         """The refusal of what needs the labels of all items: where they may be, or how to have some items labelled."""
@@ -318,9 +331,22 @@ class Pool:
         """A step for all rows of a shard at once, or of a part."""
         return self.map(step, given)
 
+    def reader(self) -> RowReader:
+        """What is sent to where steps of another pool run, to look at rows of this one there."""
+        return self.rows(slice(None), start=self.start)
+
+    def between(self, first: int, last: int, *, needs: Collection[str]) -> Pool:
+        """Some rows one after the other; ``RowReader`` has the words."""
+        return self.rows(slice(first, last), start=first)
+
     def fetched(self, positions: IntArray, *, needs: Collection[str]) -> Pool:
         """Some rows, in the order asked for."""
         return self.rows(positions)
+
+    @property
+    def engine(self) -> Engine | None:
+        """Where its steps run; None: here."""
+        return None
 
     @property
     def scratch(self) -> KeptColumns | None:
