@@ -11,14 +11,16 @@ confidence and dsa; ``predict`` and ``bare_loop`` run a model of one layer over 
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -198,31 +200,32 @@ def load_shards(folder: Path) -> None:
     sources.load(folder / "cut")
 
 
-def begun(folder: Path, pool: str, objective: str) -> None:
+def begun(folder: Path, pool: str, objective: str, engine: Any = None) -> None:
     """A campaign, and its first wave."""
     from fieldcheck.campaign import Campaign
 
     place, options = folder / f"{pool}-{objective}.db", {"budget": 400, "seed": 1, "auxiliary": "auto"}
-    with Campaign.create(place, folder / pool, objective=objective, **options) as held:  # type: ignore[arg-type]
+    options |= {"objective": objective, "engine": engine}
+    with Campaign.create(place, folder / pool, **options) as held:  # type: ignore[arg-type]
         held.ask("Eva", n=1)
 
 
-def gone_on(folder: Path, pool: str, objective: str) -> None:
+def gone_on(folder: Path, pool: str, objective: str, engine: Any = None) -> None:
     """The labels of the first wave, then the draw of the second one."""
     from fieldcheck.campaign import Annotation, Campaign
     from fieldcheck.core.label import TrueClass
 
-    with Campaign.open(folder / f"{pool}-{objective}.db") as held:
+    with Campaign.open(folder / f"{pool}-{objective}.db", engine=engine) as held:
         waiting = held.ask("Eva", n=10_000)
         said = [Annotation(item, TrueClass(str(int(item) % 10)), by="Eva") for item in waiting]
         held.tell_all(said)
         held.ask("Eva", n=1)
 
 
-def estimated(folder: Path, pool: str, objective: str) -> None:
+def estimated(folder: Path, pool: str, objective: str, engine: Any = None) -> None:
     from fieldcheck.campaign import Campaign
 
-    with Campaign.open(folder / f"{pool}-{objective}.db") as held:
+    with Campaign.open(folder / f"{pool}-{objective}.db", engine=engine) as held:
         held.estimate()
 
 
@@ -272,6 +275,40 @@ def compared(folder: Path, pool: str, other: str) -> None:
 COMPARED = {"start against": ("pool.parquet", "rival.parquet"), "start against in shards": ("cut", "rival")}
 for _name, (_pool, _other) in COMPARED.items():
     STEPS[_name] = partial(compared, pool=_pool, other=_other)
+
+
+@dataclass
+class Weighed:
+    """The engine ``local``, which weighs what another one would send and get back.
+
+    steps, sent, back
+        How many steps were mapped; bytes of what every worker gets, and of all results.
+    """
+
+    name: ClassVar[str] = "weighed"
+    title: ClassVar[str] = "here"
+
+    steps: int = 0
+    sent: int = 0
+    back: int = 0
+
+    def map(self, step: Callable[[Any, Any], Any], shards: Sequence[Any], constants: Any) -> Iterator[Any]:
+        self.steps += 1
+        self.sent += len(pickle.dumps((step, constants)))
+        for shard in shards:
+            found = pickle.dumps(step(shard, constants))
+            self.back += len(found)
+            yield pickle.loads(found)  # noqa: S301 -- our own, of the line before
+
+
+@step
+def traffic(folder: Path) -> None:
+    """What a cluster would move; two waves and an estimate after a wave each."""
+    for name, work in (("start", begun), ("next", gone_on), ("estimate", estimated)):
+        weighed = Weighed()
+        work(folder, "cut", "estimate", engine=weighed)
+        sent, back = weighed.sent / 1e6, weighed.back / 1e6
+        print(f"  {name}: {weighed.steps} steps, {sent:.1f} MB to each worker, {back:.1f} MB from all", flush=True)
 
 
 @step
