@@ -12,7 +12,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -22,6 +22,7 @@ from rich.table import Table as RichTable
 
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool import watching
 
 if TYPE_CHECKING:  # what is only shown need not be loaded to show help
     from fieldcheck.accuracy.comparison.difference import Comparison
@@ -30,6 +31,10 @@ if TYPE_CHECKING:  # what is only shown need not be loaded to show help
 
 PLAIN_EVERY = 10.0
 """Seconds between plain progress lines."""
+
+
+SLOW = 2.0
+"""Seconds of a command after which it says how far it is."""
 
 
 def show_json(value: Any) -> None:
@@ -186,11 +191,39 @@ Report = Callable[[int, int], None]
 @contextmanager
 def progress(title: str) -> Iterator[Report]:
     """A bar on a terminal, a plain line now and then elsewhere."""
-    if sys.stderr.isatty():
-        with _bar(title) as report:
-            yield report
-    else:
-        yield _lines(title)
+    with watching.watched(None):  # one at a time
+        if sys.stderr.isatty():
+            with _bar(title) as report:
+                yield report
+        else:
+            yield _lines(title)
+
+
+STEPS = "looking at the pool"
+
+
+@contextmanager
+def steps_shown() -> Iterator[None]:
+    """How far each step over a large pool is, in a command that takes its time."""
+    with watching.watched(_StepBars() if sys.stderr.isatty() else _lines(STEPS)):
+        yield
+
+
+class _StepBars:
+    """A bar for each step, which goes with it; none before the command has taken ``SLOW`` seconds."""
+
+    def __init__(self) -> None:
+        self._began, self._bar = time.monotonic(), ExitStack()
+        self._report: Report | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if done == total:
+            self._bar.close()
+            self._report = None
+        elif self._report is None and time.monotonic() - self._began > SLOW:
+            self._report = self._bar.enter_context(_bar(STEPS))
+        if self._report is not None:
+            self._report(done, total)
 
 
 @contextmanager

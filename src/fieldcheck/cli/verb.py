@@ -1,4 +1,4 @@
-"""What all verbs that read files have in common: how much a file may unpack to."""
+"""What all verbs that read files have in common: how much a file may unpack to, and how far they are."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fieldcheck.cli.show import steps_shown
 from fieldcheck.files import limits
 
 MaxSize = Annotated[
@@ -30,7 +31,7 @@ def reads_files(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def within(*args: Any, max_size: str | None, **options: Any) -> None:
-        with _allowing(max_size):
+        with _allowing(max_size), steps_shown():
             verb(*args, **options)
 
     own = inspect.signature(verb, eval_str=True)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fieldcheck.core.pool import ids as identity
+from fieldcheck.core.pool import watching
 from fieldcheck.core.pool.engine import Engine, Keeping
 from fieldcheck.core.pool.origin import Origin
 from fieldcheck.core.pool.pool import Pool
@@ -119,7 +120,7 @@ class ShardedPool(Pool):
         engine = engine.kept() if isinstance(engine, Keeping) else engine
         scratch = Scratch.beside(self, _kept_bytes(shards))
         shards = [replace(one, scratch=scratch) for one in shards]
-        facts = exact.merged(engine.map(_facts, shards, None))
+        facts = exact.merged(watching.counted(engine.map(_facts, shards, None), len(shards)))
         if len(facts.tasks) > 1:
             raise origin.error(
                 "some shards hold classes, others numbers", rule="one task", hint="--task regression, or write it again"
@@ -198,10 +199,13 @@ class ShardedPool(Pool):
 
     def map(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str] | None = None) -> Iterator[R]:
         wanted = None if needs is None else tuple(needs)
-        return self.engine.map(_by_part, self.shards, (step, given, wanted))
+        return self._mapped(_by_part, (step, given, wanted))
 
     def whole_parts(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str]) -> Iterator[R]:
-        return self.engine.map(_by_shard, self.shards, (step, given, tuple(needs)))
+        return self._mapped(_by_shard, (step, given, tuple(needs)))
+
+    def _mapped(self, step: Callable[[Shard, C], R], given: C) -> Iterator[R]:
+        return watching.counted(self.engine.map(step, self.shards, given), len(self.shards))
 
     def reader(self) -> _ShardReader:
         return _ShardReader(self.shards)
@@ -386,7 +390,8 @@ def _by_part(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ..
     step, given, needs = asked
     kept = shard.kept(needs)
     if kept is not None:
-        return exact.merged(kept.map(step, given))
+        with watching.watched(None):  # shards are counted, not what is in them
+            return exact.merged(kept.map(step, given))
     return exact.merged(step(rows, given) for rows in LazyRows.of(shard, needs))
 
 

@@ -23,6 +23,7 @@ from fieldcheck.campaign import people
 from fieldcheck.campaign.campaign import Campaign
 from fieldcheck.core import words
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool import watching
 from fieldcheck.web.app import create_app
 from fieldcheck.web.connection import Connection
 from fieldcheck.web.guard import LOOPBACK
@@ -142,7 +143,7 @@ def serve(  # noqa: PLR0913 -- one parameter per option of the verb
 def _run(app: Starlette, listener: socket.socket, *, browse: str) -> None:
     if browse:
         threading.Thread(target=webbrowser.open, args=[browse], daemon=True).start()
-    with _ended_by_signal():
+    with _ended_by_signal(), watching.watched(None):  # pages say themselves that they wait
         _Server(_config(app)).run(sockets=[listener])
 
 

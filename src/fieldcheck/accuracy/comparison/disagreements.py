@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import derived
-from fieldcheck.accuracy.comparison.matching import aligned, side_by_side
+from fieldcheck.accuracy.comparison.matching import aligned
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
@@ -68,7 +68,7 @@ class ContestedItems:
             raise PoolError("one pool", rule="a comparison needs the predictions of two models or more")
         matched = (pools[0], *(aligned(pools[0], other) for other in pools[1:]))
         needs = ("prediction", "confidence")
-        parts = list(side_by_side(matched, _apart, _codes(matched), needs=needs))
+        parts = list(matched[0].beside(matched[1:], _apart, _codes(matched), needs=needs))
         items, said = (np.concatenate([part[at] for part in parts], axis=-1) for at in range(2))
         confidence = [_of_all([part[2][at] for part in parts]) for at in range(len(pools))]
         pairs = tuple(

@@ -1,24 +1,16 @@
-"""The same items in several pools: found by id, and looked at side by side."""
+"""The same items in several pools, found by id."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from fieldcheck.core import words
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.column import as_arrow
-from fieldcheck.core.pool.pool import Pool, RowReader
+from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray
-
-C = TypeVar("C")
-
-
-R = TypeVar("R")
-
 
 SHOWN = 3
 """Ids that are named where they are in one pool only."""
@@ -32,35 +24,9 @@ def aligned(reference: Pool, other: Pool) -> Pool:
             rule="models that are compared do the same task",
             hint="--task classification or regression",
         )
-    if len(other) == len(reference) and all([*side_by_side([reference, other], _alike, None, needs=("id",))]):
+    if len(other) == len(reference) and all([*reference.beside([other], _alike, None, needs=("id",))]):
         return other
     return other.select(_places(reference.in_memory(), other.in_memory()))
-
-
-def side_by_side(
-    pools: Sequence[Pool], step: Callable[[tuple[Pool, ...], C], R], given: C, *, needs: tuple[str, ...]
-) -> Iterator[R]:
-    """A step that looks at the same rows of pools in the same order: ``step((rows of each), given)``.
-
-    needs
-        What it looks at there, as ``Pool.map`` has it.
-    """
-    readers = tuple(pool.reader() for pool in pools[1:])
-    return pools[0].whole_parts(_SideBySide(readers, step, needs), given, needs=needs)
-
-
-@dataclass(frozen=True, eq=False)
-class _SideBySide:
-    """A step for rows of several pools as one for those of the first."""
-
-    readers: tuple[RowReader, ...]
-    step: Callable[..., Any]
-    needs: tuple[str, ...]
-
-    def __call__(self, rows: Pool, given: Any) -> Any:
-        first, last = rows.start, rows.start + len(rows)
-        others = (reader.between(first, last, needs=self.needs) for reader in self.readers)
-        return self.step((rows, *others), given)
 
 
 def _alike(rows: tuple[Pool, ...], _: None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,13 @@ from fieldcheck.core.label import Label
 from fieldcheck.core.measures import label_losses, measure_of
 from fieldcheck.core.measures.base import Measure
 from fieldcheck.core.pool import ids as identity
+from fieldcheck.core.pool.beside import Beside, RowReader
 from fieldcheck.core.pool.column import Column, check_lengths, closest, is_numeric, numbers, take, value_at
 from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.fingerprint import Fingerprint, fingerprint
-from fieldcheck.core.pool.frame import KeptColumns
+from fieldcheck.core.pool.frame import FEW, KeptColumns
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.core.pool.watching import counted
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray, Loss, Task
 
 C = TypeVar("C")
@@ -42,14 +44,6 @@ SUM_SLACK = 0.02
 
 FEW_CLASSES = 20
 """So many different predictions are classes, however few items there are."""
-
-
-class RowReader(Protocol):
-    """Rows of a pool, wherever they are."""
-
-    def between(self, first: int, last: int, *, needs: Collection[str]) -> Pool:
-        """From the position ``first`` on, up to that before ``last``; ``needs`` as ``Pool.map`` has it."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,10 +316,9 @@ class Pool:
         needs
             What it looks at: names of auxiliary variables, ``id``, ``prediction``; None: everything.
         """
-        return (
-            step(self.rows(slice(first, first + BLOCK), start=self.start + first), given)
-            for first in range(0, len(self), BLOCK)
-        )
+        firsts = range(0, len(self), BLOCK)
+        found = (step(self.rows(slice(one, one + BLOCK), start=self.start + one), given) for one in firsts)
+        return counted(found, len(firsts)) if len(self) > FEW else found
 
     def whole_parts(self, step: Callable[[Pool, C], R], given: C, *, needs: Collection[str]) -> Iterator[R]:
         """A step for all rows of a shard at once, or of a part."""
@@ -334,6 +327,13 @@ class Pool:
     def reader(self) -> RowReader:
         """What is sent to where steps of another pool run, to look at rows of this one there."""
         return self.rows(slice(None), start=self.start)
+
+    def beside(
+        self, others: Sequence[Pool], step: Callable[[tuple[Pool, ...], C], R], given: C, *, needs: tuple[str, ...]
+    ) -> Iterator[R]:
+        """A step that looks at rows of this pool and at the same rows of others: ``step((rows of each), given)``."""
+        readers = tuple(other.reader() for other in others)
+        return self.whole_parts(Beside(readers, step, needs), given, needs=needs)
 
     def between(self, first: int, last: int, *, needs: Collection[str]) -> Pool:
         """Some rows one after the other; ``RowReader`` has the words."""

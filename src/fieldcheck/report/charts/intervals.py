@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from fieldcheck.core import words
 from fieldcheck.core.exhibit import IntervalChart, IntervalRow
-from fieldcheck.core.words import MISSING
 from fieldcheck.report.charts.axes import Plot, label_room, x_axis
 from fieldcheck.report.charts.canvas import FONT, NARROW, arrow, canvas, listing, mark
 from fieldcheck.report.scale import AxisScale, padded, shown_range, usable
@@ -143,4 +143,4 @@ def _figures(scale: AxisScale, row: IntervalRow) -> str:
 
 
 def _in_words(scale: AxisScale, row: IntervalRow) -> str:
-    return f"{row.label}: {_figures(scale, row)}".replace(MISSING, "unknown")
+    return f"{row.label}: {_figures(scale, row)}".replace(words.MISSING, "unknown")
