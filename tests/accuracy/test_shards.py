@@ -29,6 +29,7 @@ from fieldcheck.numerics import scores
 from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.sampling import pivotal
 from fieldcheck.sources import kept_shard, sharded
+from fieldcheck.sources.pools.manifest import read_manifest
 
 SIZE = 2500
 
@@ -241,8 +242,9 @@ def test_repeated_ids_in_two_shards_are_refused(tmp_path: Path) -> None:
     rows, _ = table("classification")
     parquet.write_table(pa.concat_tables([rows, rows.slice(0, 1)]), tmp_path / "pool.parquet")
     sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=900)
+    pool = sources.load(tmp_path / "cut", engine=AnyOrder())
     with pytest.raises(PoolError, match="repeats an id"):
-        sources.load(tmp_path / "cut", engine=AnyOrder())
+        pool.prediction_at(0)
 
 
 def test_classes_stay_classes_where_a_step_reads_their_column_alone(tmp_path: Path) -> None:
@@ -283,7 +285,7 @@ def test_the_same_with_and_without_room_for_columns(tmp_path: Path, monkeypatch:
 
 
 def test_a_shard_is_decoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the pool is opened; all that a wave and an estimate ask for was kept then."""
+    """When the items are first asked about; all that a wave and an estimate ask for was kept then."""
     folder, losses = sorted_by_class(tmp_path)
     read, columns = list[str](), kept_shard.shard_columns
 
@@ -295,7 +297,8 @@ def test_a_shard_is_decoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(kept_shard, "shard_columns", counted)
     outcome(pool, losses, "waves")
     derived.digest(pool, list(derived.automatic(pool)))
-    assert not read
+    assert sorted(read) == [shard.file for shard in read_manifest(folder / "cut").shards]
+    read.clear()
     assert str(pool.columns["place"][3]) in ("a", "b")
     assert read == ["000000.parquet"]
 
@@ -354,5 +357,26 @@ def test_files_that_changed_are_refused_whatever_their_list_says(tmp_path: Path)
         pa.table({**rows, "confidence": rows["confidence"] / 2}).slice(0, 300), tmp_path / "new.parquet"
     )
     (tmp_path / "new.parquet").replace(tmp_path / "cut" / "000000.parquet")
-    with pytest.raises(PoolError, match="changed"):
-        Campaign.open(tmp_path / "c.db", pool=tmp_path / "cut", engine=AnyOrder())
+    with Campaign.open(tmp_path / "c.db", engine=AnyOrder()) as held:
+        for asked in (held.pool.id_of, held.pool.prediction_at):
+            with pytest.raises(PoolError, match="the shard is not the one that was written"):
+                asked(500)
+
+
+def test_opening_reads_the_manifest_and_the_first_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, _ = sorted_by_class(tmp_path)
+    Campaign.create(tmp_path / "c.db", folder / "cut", budget=40, seed=1, engine=AnyOrder()).disconnect()
+    read, columns = list[str](), kept_shard.shard_columns
+
+    def counted(place: Path, *given: Any, **more: Any) -> Any:
+        read.append(place.name)
+        return columns(place, *given, **more)
+
+    monkeypatch.setattr(kept_shard, "shard_columns", counted)
+    pool = sources.load(folder / "cut", engine=AnyOrder())
+    assert (len(pool), pool.task) == (1800, "classification")
+    with Campaign.open(tmp_path / "c.db", engine=AnyOrder()) as held:
+        assert held.ask("Eva", n=3)
+    assert {*read} == {"000000.parquet"}
+    assert pool.classes == ("cat", "dog", "eel")
+    assert {*read} == {shard.file for shard in read_manifest(folder / "cut").shards}

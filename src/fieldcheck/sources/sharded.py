@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -67,6 +67,12 @@ class _Facts:
             self.others,
         )
 
+    @cached_property
+    def all_classes(self) -> tuple[str, ...]:
+        """Those whose probabilities are known, then all others in order."""
+        rest = sorted(self.classes - {*self.known}, key=int if self.numeric else str)
+        return (*self.known, *rest)
+
 
 def _facts(shard: Shard, _: None) -> _Facts:
     """A step: what a shard says about the whole; its digest is checked."""
@@ -106,48 +112,49 @@ def _kept_bytes(shards: Sequence[Shard]) -> int:
 class ShardedPool(Pool):
     """A pool whose columns stay in their files, and are read for each step; those of all items only where that fits.
 
-    shards
-        In their order.
+    Opening it reads the manifest and the first shard; all others are read, and checked, when something is asked of
+    the items.
+
     engine
         Where steps run.
     """
 
-    shards: tuple[Shard, ...]
-
     def __init__(
         self, name: str, shards: Sequence[Shard], engine: Engine, load: Callable[[], Pool], origin: Origin
     ) -> None:
-        engine = engine.kept() if isinstance(engine, Keeping) else engine
         scratch = Scratch.beside(self, _kept_bytes(shards))
-        shards = [replace(one, scratch=scratch) for one in shards]
-        facts = exact.merged(watching.counted(engine.map(_facts, shards, None), len(shards)))
-        if len(facts.tasks) > 1:
-            raise origin.error(
-                "some shards hold classes, others numbers", rule="one task", hint="--task regression, or write it again"
-            )
-        kept = facts.known
-        rest = sorted(facts.classes - {*kept}, key=int if facts.numeric else str)
-        classes = (*kept, *rest)
-        first, task = shards[0], next(iter(facts.tasks))
         self.__dict__.update(
             name=name,
-            task=task,
-            classes=classes,
+            task=shards[0].task,
             notes=(),
             origin=origin,
             start=0,
-            _engine=engine,
-            shards=tuple(replace(one, classes=classes, task=task, holds=facts.holds) for one in shards),
-            size=first.manifest.rows,
-            holds=facts.holds,
-            others=facts.others,
-            sums=facts.sums,
+            size=shards[0].manifest.rows,
             load=load,
+            _engine=engine.kept() if isinstance(engine, Keeping) else engine,
             _scratch=scratch,
+            _files=tuple(replace(one, scratch=scratch) for one in shards),
         )
-        self._check_ids(facts.ends)
 
-    def _check_ids(self, ends: Mapping[int, tuple[Any, Any] | None]) -> None:
+    @cached_property
+    def facts(self) -> _Facts:
+        """What the whole is made of: every shard is looked at, and checked."""
+        files: tuple[Shard, ...] = self.__dict__["_files"]
+        facts = exact.merged(watching.counted(self.engine.map(_facts, files, None), len(files)))
+        if len(facts.tasks) > 1:
+            raise self.origin.error(
+                "some shards hold classes, others numbers", rule="one task", hint="--task regression, or write it again"
+            )
+        self._check_ids(facts.ends, [replace(one, holds=facts.holds) for one in files])
+        return facts
+
+    @cached_property
+    def shards(self) -> tuple[Shard, ...]:
+        """In their order."""
+        files: tuple[Shard, ...] = self.__dict__["_files"]
+        return tuple(replace(one, classes=self.classes, holds=self.facts.holds) for one in files)
+
+    def _check_ids(self, ends: Mapping[int, tuple[Any, Any] | None], files: Sequence[Shard]) -> None:
         """Ids that increase from shard to shard are all different; of others there may be two the same."""
         ordered = [ends[start] for start in sorted(ends)]
         rising = all(one is not None for one in ordered) and all(
@@ -157,7 +164,7 @@ class ShardedPool(Pool):
             return
         import pyarrow as pa
 
-        found = list(self.whole_parts(_ids, None, needs=("id",)))
+        found = list(self.engine.map(_by_shard, files, (_ids, None, ("id",))))
         every = np.concatenate(found) if isinstance(found[0], np.ndarray) else pa.chunked_array(found)
         identity.check_unique(every, self.origin)
 
@@ -260,8 +267,8 @@ class ShardedPool(Pool):
     def threshold(self, given: float | None = None) -> float:
         if given is not None or self.task == "classification":
             return 0.5 if given is None else given
-        mean, square = (one.exact / len(self) for one in self.__dict__["sums"])
-        return math.sqrt(max(square - mean**2, 0))
+        mean, square = (one.exact / len(self) for one in self.facts.sums)
+        return math.sqrt(max(float(square - mean**2), 0.0))
 
     def select(self, positions: Any) -> Pool:
         return self.in_memory().select(positions)
@@ -363,7 +370,7 @@ def _of_all(part: str) -> property:
     name = {"ids": "id", "predictions": "prediction"}.get(part, part)
 
     def column(pool: ShardedPool) -> Any:
-        return ShardedColumn(pool, name, part) if part in pool.__dict__["holds"] else None
+        return ShardedColumn(pool, name, part) if part in pool.facts.holds else None
 
     return property(column)
 
@@ -376,7 +383,11 @@ def _of_rows(part: str) -> property:
 
 
 def _others(pool: ShardedPool) -> dict[str, ShardedColumn]:
-    return {name: ShardedColumn(pool, name) for name in pool.__dict__["others"]}
+    return {name: ShardedColumn(pool, name) for name in pool.facts.others}
+
+
+def _classes(pool: ShardedPool) -> tuple[str, ...]:
+    return pool.facts.all_classes
 
 
 for _part in HELD:
@@ -384,6 +395,7 @@ for _part in HELD:
 for _part in (*HELD, "columns"):
     setattr(LazyRows, _part, _of_rows(_part))
 ShardedPool.columns = property(_others)  # type: ignore[assignment]
+ShardedPool.classes = property(_classes)  # type: ignore[assignment]
 
 
 def _by_part(shard: Shard, asked: tuple[Callable[[Pool, C], R], C, tuple[str, ...] | None]) -> R:
