@@ -16,7 +16,9 @@ import resource
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -123,6 +125,10 @@ def large() -> None:
             )
 
 
+SAMPLED = {"LISTED": 0, "FEW": 0, "ROUND": 1_000, "LEAST": 50, "ENOUGH": 500}
+"""With these limits a space of 15,625 tests is too large to list, and so is each of its orders."""
+
+
 def listed() -> None:
     """Coverage, in a space that can be listed, of answers over all tests and over samples."""
     space = Space(tuple(Axis(f"p{at}", 4) for at in range(6)))
@@ -132,22 +138,24 @@ def listed() -> None:
     ]
     hits = {text: [0, 0] for text in queries}
     errors = {text: [0.0, 0.0] for text in queries}
+    looked_at = dict.fromkeys(queries, 0.0)
     for seed in range(RUNS):
         run = measure(subject(space, seed), plan=plans.build("spread"), budget=4_000, seed=seed)
         for text in queries:
             query = parse(text, space)
             exact = float(true[query.tests()].mean())
-            for at, limit in enumerate((selection.LISTED, 0)):
-                kept, selection.LISTED = selection.LISTED, limit
-                try:
+            for at, limits in enumerate(({}, SAMPLED)):
+                with patch.multiple(selection, **limits) if limits else nullcontext():
                     found = ask(run.fitted, run.outcomes, query)
-                finally:
-                    selection.LISTED = kept
+                looked_at[text] += found.drawn / RUNS * at
                 hits[text][at] += found.low <= exact <= found.high
                 errors[text][at] += abs(found.robustness - exact) / RUNS
     print(f"{space.size:,} tests, 4,000 inferences, {RUNS} runs: intervals that hold, and mean error, listed / sampled")
     for text in queries:
-        print(f"{text:26} {hits[text][0]:3} / {hits[text][1]:3}   {errors[text][0]:.4f} / {errors[text][1]:.4f}")
+        print(
+            f"{text:26} {hits[text][0]:3} / {hits[text][1]:3}   {errors[text][0]:.4f} / {errors[text][1]:.4f}"
+            f"   {looked_at[text]:,.0f} drawn"
+        )
 
 
 def fit(rows: int) -> None:
