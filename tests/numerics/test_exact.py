@@ -156,7 +156,7 @@ def test_medians_of_many(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert median(cut(values, 1, 6), itself, size) == np.median(values)
 
 
-@pytest.mark.parametrize("digits", [1, 2, 17])
+@pytest.mark.parametrize("digits", [-1, 0, 1, 2, 17])
 def test_the_first_rows_are_those_of_a_stable_sort(digits: int) -> None:
     values = np.round(np.random.default_rng(2).random(500), digits)
     both = np.stack([-values, np.arange(500)], axis=1)

@@ -7,6 +7,7 @@ written is not kept, and made again.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -16,12 +17,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fieldcheck.core.pool.column import Column, as_arrow, as_column
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 PREFIX = "fieldcheck-columns"
 
@@ -35,6 +39,11 @@ _ROOM = 32
 
 
 _WORDS = b"words"
+
+
+_PIECE = 1 << 20
+"""Bytes that are written at once. What is given as a whole is copied into pages of megabytes, for which a virtual
+machine has to ask its host anew: two to four times as long. Smaller pieces take longer to be mapped."""
 
 
 _making: list[str] = []
@@ -102,7 +111,7 @@ class Scratch:
         place = self._rows(start)
         temporary = place.with_name(f"{place.name}.{os.getpid()}")
         try:
-            with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+            with _InPieces(io.FileIO(temporary, "w")) as sink, pa.ipc.new_file(sink, schema) as writer:
                 writer.write_table(table)
             os.replace(temporary, place)
         except OSError:
@@ -122,6 +131,16 @@ class Scratch:
 
     def _rows(self, start: int) -> Path:
         return self.folder / f"rows-{start}.arrow"
+
+
+class _InPieces(io.BufferedWriter):
+    """A file that columns are written to piece by piece."""
+
+    def write(self, content: ReadableBuffer) -> int:
+        every = memoryview(content).cast("B")
+        for first in range(0, len(every), _PIECE):
+            super().write(every[first : first + _PIECE])
+        return len(every)
 
 
 def _stem(slot: str) -> str:

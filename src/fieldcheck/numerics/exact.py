@@ -224,9 +224,8 @@ class Top:
     @classmethod
     def of(cls, columns: tuple[npt.NDArray[Any], ...], count: int) -> Self:
         """Of these rows; most of many go by a partition, not by a sort."""
-        first = columns[0]
-        if len(first) > 4 * count:
-            near = np.flatnonzero(first <= np.partition(first, count)[count])
+        if len(columns[0]) > 4 * count:
+            near = _first_rows(columns, count)
             columns = tuple(one[near] for one in columns)
         order = np.lexsort(columns[::-1])[:count]
         return cls(tuple(one[order] for one in columns), count)
@@ -234,6 +233,16 @@ class Top:
     def __add__(self, other: Top) -> Top:
         both = zip(self.columns, other.columns, strict=True)
         return Top.of(tuple(np.concatenate(one) for one in both), self.count)
+
+
+def _first_rows(columns: tuple[npt.NDArray[Any], ...], count: int) -> IntArray:
+    """Rows among which the first ones are, in no order; where many share a value, those that the next one decides."""
+    first = columns[0]
+    last = np.partition(first, count - 1)[count - 1]
+    below, level = np.flatnonzero(first < last), np.flatnonzero(first == last)
+    if len(columns) > 1 and len(level) > 4 * count:
+        level = level[_first_rows(tuple(one[level] for one in columns[1:]), count - len(below))]
+    return np.concatenate([below, level])
 
 
 def blocks(size: int, start: int = 0) -> Iterator[tuple[int, int]]:

@@ -45,7 +45,7 @@ class Scores:
     def of(self, values: FloatArray) -> FloatArray:
         """One per value; those of the population have the scores of their ranks."""
         if self.values is None:
-            return self.score[_cell(values, self.first, self.cells)]
+            return self.score.take(_cell(values, self.first, self.cells))
         return self.score[np.searchsorted(self.values, values)]
 
 
@@ -92,9 +92,9 @@ def _cell(values: FloatArray, first: IntArray, cells: IntArray) -> IntArray:
     lead = inside >> _COARSE
     inside >>= _COARSE - 32
     inside &= 0xFFFFFFFF
-    inside *= cells[lead]
+    inside *= cells.take(lead)
     inside >>= 32
-    inside += first[lead]
+    inside += first.take(lead)
     return inside
 
 

@@ -124,8 +124,10 @@ def _whole(chance: FloatArray) -> IntArray:
 
 def _counts(at: IntArray, units: IntArray, size: int) -> IntArray:
     """By bin: units, and items. A float counts the units of a stretch exactly."""
-    both = np.bincount(at, weights=units, minlength=size), np.bincount(at, minlength=size)
-    return np.stack(both, axis=1).astype(np.int64)
+    found = np.empty((size, 2), dtype=np.int64)
+    found[:, 0] = np.bincount(at, weights=units, minlength=size)
+    found[:, 1] = np.bincount(at, minlength=size)
+    return found
 
 
 def _count_units(stretch: ItemStretch, given: tuple[Chance, _Bins]) -> tuple[GatheredRows, Top, IntArray]:
@@ -284,7 +286,7 @@ _Given = tuple[Chance, _Bins, npt.NDArray[np.bool_], tuple[_Cell, ...]]
 def _inside_cells(stretch: ItemStretch, given: _Given) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Of the items of some cells that are left to chance: the number of the cell, order, position and units."""
     chance, bins, flags, cells = given
-    near = np.flatnonzero(flags[bins.of(stretch.order)] & stretch.left)
+    near = np.flatnonzero(flags.take(bins.of(stretch.order)) & stretch.left)
     found = chance(stretch.part(near))
     open_ = found < 1.0
     near, whole = near[open_], _whole(found[open_])
