@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +176,12 @@ def test_an_unfinished_folder_goes_on_with_the_same_only(whole: Path, tmp_path: 
     assert len(sources.shard(whole, tmp_path / "cut", rows=320).shards) == 2
 
 
+def test_a_folder_that_came_to_nothing_is_free(whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(FieldcheckError, match="no cluster"):
+        sources.shard(whole, tmp_path / "cut", rows=320, engine=Broken())
+    assert len(sources.shard(whole, tmp_path / "cut", rows=100).shards) == 7
+
+
 @pytest.mark.parametrize("place", ["pool.parquet/cut", "cut"])
 def test_what_cannot_be_cut_leaves_nothing(whole: Path, tmp_path: Path, place: str) -> None:
     if place == "cut":
@@ -183,6 +189,13 @@ def test_what_cannot_be_cut_leaves_nothing(whole: Path, tmp_path: Path, place: s
     with pytest.raises(FieldcheckError, match="rule:"):
         sources.shard(whole, tmp_path / place, rows=320)
     assert [one.name for one in tmp_path.iterdir()] == ["pool.parquet"]
+
+
+class Broken:
+    name, title = "broken", "an engine that does not start"
+
+    def map(self, *_: Any) -> Iterator[Any]:
+        raise FieldcheckError("no cluster")
 
 
 def probabilities(kind: str) -> pa.Table:

@@ -174,6 +174,8 @@ def is_begun(folder: Path, record: str, asked: Mapping[str, str]) -> bool:
     with decoding(place, FieldcheckError, rule=rule, hint=again):
         before = dict(json.loads(place.read_text("utf-8")))
     other = [name for name in asked if before.get(name) != asked[name]]
+    if other and not any(folder.glob("*.parquet")):
+        return False  # it came to nothing
     if other:
         raise FieldcheckError(
             f"{folder} holds shards of another run: it differs in {', '.join(other)}", rule=rule, hint=again
