@@ -188,6 +188,11 @@ def _format(place: Path) -> PoolFormat:
     for _, made in registry.items():
         if name.endswith(made.suffixes):
             return made()
+    if not place.exists():
+        raise PoolError(
+            f"{place}: there is no such file or folder",
+            rule="the pool is a file or a folder of shards that can be read",
+        )
     raise PoolError(
         f"{place}: a pool cannot be read from '{place.suffix or 'a file without suffix'}'",
         rule="by suffix: " + ", ".join(suffixes()),
