@@ -18,6 +18,7 @@ import tempfile
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -125,7 +126,7 @@ def large() -> None:
             )
 
 
-SAMPLED = {"LISTED": 0, "FEW": 0, "ROUND": 1_000, "LEAST": 50, "ENOUGH": 500}
+SAMPLED: dict[str, Any] = {"LISTED": 0, "FEW": 0, "ROUND": 1_000, "LEAST": 50, "ENOUGH": 500}
 """With these limits a space of 15,625 tests is too large to list, and so is each of its orders."""
 
 

@@ -29,6 +29,7 @@ from fieldcheck.numerics import scores
 from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.sampling import pivotal
 from fieldcheck.sources import kept_shard, sharded
+from fieldcheck.sources.pools import shards
 from fieldcheck.sources.pools.manifest import read_manifest
 
 SIZE = 2500
@@ -238,13 +239,14 @@ def test_what_does_not_fit_is_refused_before_it_is_read(
     assert len(design.draw(sampling.frame_for(pool, design, None), None, budget=20, seed=1)) == 20
 
 
-def test_repeated_ids_in_two_shards_are_refused(tmp_path: Path) -> None:
+def test_repeated_ids_in_two_shards_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, _ = table("classification")
     parquet.write_table(pa.concat_tables([rows, rows.slice(0, 1)]), tmp_path / "pool.parquet")
     sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=900)
-    pool = sources.load(tmp_path / "cut", engine=AnyOrder())
-    with pytest.raises(PoolError, match="repeats an id"):
-        pool.prediction_at(0)
+    for head in (sharded.HEAD, 1):
+        monkeypatch.setattr(sharded, "HEAD", head)
+        with pytest.raises(PoolError, match="repeats an id"):
+            sources.load(tmp_path / "cut", engine=AnyOrder()).prediction_at(0)
 
 
 def test_classes_stay_classes_where_a_step_reads_their_column_alone(tmp_path: Path) -> None:
@@ -363,16 +365,18 @@ def test_files_that_changed_are_refused_whatever_their_list_says(tmp_path: Path)
                 asked(500)
 
 
-def test_opening_reads_the_manifest_and_the_first_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_reads_the_manifest_and_the_first_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = sorted_by_class(tmp_path)
     Campaign.create(tmp_path / "c.db", folder / "cut", budget=40, seed=1, engine=AnyOrder()).disconnect()
+    monkeypatch.setattr(sharded, "HEAD", 400)
     read, columns = list[str](), kept_shard.shard_columns
 
     def counted(place: Path, *given: Any, **more: Any) -> Any:
         read.append(place.name)
         return columns(place, *given, **more)
 
-    monkeypatch.setattr(kept_shard, "shard_columns", counted)
+    for module in (kept_shard, shards):
+        monkeypatch.setattr(module, "shard_columns", counted)
     pool = sources.load(folder / "cut", engine=AnyOrder())
     assert (len(pool), pool.task) == (1800, "classification")
     with Campaign.open(tmp_path / "c.db", engine=AnyOrder()) as held:

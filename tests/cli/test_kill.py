@@ -146,6 +146,28 @@ def test_predict_in_shards(run: Run, digits: Path, tmp_path: Path, monkeypatch: 
     assert kept  # some were killed after shards were done
 
 
+def test_predict_goes_on_in_its_own_folder_only(run: Run, digits: Path, tmp_path: Path) -> None:
+    words = ("predict", digits / "net.onnx", digits / "field.npz", "--rows", "8", "--out", tmp_path / "pool")
+    assert run(*words).code == 0
+    shards = {path.name: path.read_bytes() for path in (tmp_path / "pool").glob("0*.parquet")}
+    (tmp_path / "pool" / "000003.parquet").unlink()
+    assert run(*words).code == 0  # a run that was done, and lost a file
+    assert {path.name: path.read_bytes() for path in (tmp_path / "pool").glob("0*.parquet")} == shards
+    (tmp_path / "pool" / "manifest.json").unlink()
+    (tmp_path / "pool.csv").write_text("id,prediction\n1,a\n2,b\n")
+    assert ".predict.json in it" in run("shard", tmp_path / "pool.csv", "--out", tmp_path / "pool").err
+    (tmp_path / "pool" / "000001.parquet").write_bytes(shards["000001.parquet"][:-50])
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "000000.parquet").write_bytes(b"mine")
+    for folder, said in (("pool", "000001.parquet cannot be read"), ("own", "is there already")):
+        refused = run(*words[:-1], tmp_path / folder)
+        assert refused.code == 2
+        assert said in refused.err
+    assert [one.name for one in (tmp_path / "own").iterdir()] == ["000000.parquet"]
+    (tmp_path / "pool" / ".predict.json").write_text("{")
+    assert "cannot be read" in run(*words).err
+
+
 def test_two_imports_at_once(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(work)
     assert run("start", "tea.csv", "--campaign", "c.db", "--budget", 40, "--seed", 5, "--design", "srs").code == 0

@@ -166,10 +166,16 @@ def test_from_outside_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         list(engines.engine_of("ray://127.0.0.1:10001").map(place_and_die, [0], ""))
 
 
-def test_no_cluster_at_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    def init(**_: Any) -> None:
+@pytest.mark.parametrize(
+    "address", ["ray:address=127.0.0.1:9", "ray:address=nowhere.invalid:6379", "ray://127.0.0.1:9"]
+)
+def test_no_cluster_at_an_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said at once where nothing listens: Ray, asked itself, tries for minutes."""
+
+    def init(**asked: Any) -> None:
+        assert "://" in asked["address"]
         raise ConnectionError("connection refused")
 
     monkeypatch.setattr(ray, "init", init)
     with pytest.raises(FieldcheckError, match="no cluster at"):
-        list(engines.engine_of("ray:address=127.0.0.1:9").map(place_and_die, [0], ""))
+        list(engines.engine_of(address).map(place_and_die, [0], ""))

@@ -18,6 +18,7 @@ from fieldcheck import sources
 from fieldcheck.accuracy.predict import Prediction, predict_shards
 from fieldcheck.cli import main
 from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.pool.engine import Loop
 from fieldcheck.files import places
 
 pytest.importorskip("moto")
@@ -98,6 +99,31 @@ def test_a_shard_that_changed_or_is_missing_is_refused(bucket: str, pool: Path) 
     shard.unlink()
     with pytest.raises(FieldcheckError, match="is missing"):
         sources.load(f"{bucket}/broken")
+
+
+@pytest.mark.parametrize("engine", [None, Loop()])
+def test_a_campaign_finds_its_pool_again(bucket: str, pool: Path, tmp_path: Path, engine: Loop | None) -> None:
+    name = f"again-{engine is None}"
+    sources.shard(pool, f"{bucket}/{name}", rows=100)
+    file = tmp_path / "c.db"
+    with fc.Campaign.create(file, f"{bucket}/{name}", budget=20, seed=3, engine=engine):
+        pass
+    with fc.Campaign.open(file, engine=engine) as held:
+        assert len(held.ask("Eva", n=20)) == 20
+    sources.shard(pool, f"{bucket}/moved-{name}", rows=60)
+    for _ in range(2):
+        with fc.Campaign.open(file, pool=f"{bucket}/moved-{name}", engine=engine) as held:
+            assert [one.recorded for one in held.state.pools] == [f"{bucket}/moved-{name}"]  # said once
+    with fc.Campaign.open(file, engine=engine) as held:
+        assert held.pool.origin.file == f"{bucket}/moved-{name}"
+
+
+def test_what_is_not_there_is_said(bucket: str, pool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FieldcheckError, match="no such file or folder"):
+        sources.load(f"{bucket}/nowhere")
+    for place in ("s3://", "s3:", "gs:/"):
+        with pytest.raises(FieldcheckError, match="names no bucket"):
+            sources.shard(pool, place)
 
 
 LIMIT = 520

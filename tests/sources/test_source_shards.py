@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ import pytest
 from fieldcheck import sources
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.campaign import Campaign
-from fieldcheck.core.errors import PoolError
+from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.engines import engine_of
+from fieldcheck.files.scratch import Scratch
+from fieldcheck.sources import sharded
 
 SIZE = 640
 
@@ -132,6 +134,133 @@ def test_a_damaged_folder_is_refused(whole: Path, tmp_path: Path, harm: Callable
     harm(tmp_path / "cut")
     with pytest.raises(PoolError, match="rule:"):
         sources.load(tmp_path / "cut")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda said: said["shards"][0].update(file="a" * 5000 + ".parquet"),
+        lambda said: said["shards"][0].update(file="a\0.parquet"),
+        lambda said: said["shards"][0].update(file="..", rows=1),
+        lambda said: said["shards"][0].update(digest=None),
+        lambda said: said.update(shards=[], rows=0),
+    ],
+)
+def test_a_list_that_was_edited_is_refused(whole: Path, tmp_path: Path, change: Callable[[Any], None]) -> None:
+    sources.shard(whole, tmp_path / "cut", rows=320)
+    place = tmp_path / "cut" / "manifest.json"
+    said = json.loads(place.read_text())
+    change(said)
+    place.write_text(json.dumps(said))
+    with pytest.raises(PoolError, match="try:"):
+        sources.load(tmp_path / "cut")
+
+
+def test_files_of_others_are_not_written_over(whole: Path, tmp_path: Path) -> None:
+    """Though they are called as shards are."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "000000.parquet").write_bytes(b"mine")
+    with pytest.raises(PoolError, match=r"is there already, with 000000\.parquet in it"):
+        sources.shard(whole, tmp_path / "own", rows=320)
+    assert [(one.name, one.read_bytes()) for one in (tmp_path / "own").iterdir()] == [("000000.parquet", b"mine")]
+
+
+def test_an_unfinished_folder_goes_on_with_the_same_only(whole: Path, tmp_path: Path) -> None:
+    sources.shard(whole, tmp_path / "cut", rows=320)
+    (tmp_path / "cut" / "manifest.json").unlink()
+    (tmp_path / "cut" / "000001.parquet").unlink()
+    pq.write_table(pq.read_table(whole).slice(1), tmp_path / "other.parquet")
+    for source, rows, said in ((tmp_path / "other.parquet", 320, "differs in pool"), (whole, 100, "differs in rows")):
+        with pytest.raises(FieldcheckError, match=said):
+            sources.shard(source, tmp_path / "cut", rows=rows)
+    assert len(sources.shard(whole, tmp_path / "cut", rows=320).shards) == 2
+
+
+def test_a_folder_that_came_to_nothing_is_free(whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(FieldcheckError, match="no cluster"):
+        sources.shard(whole, tmp_path / "cut", rows=320, engine=Broken())
+    assert len(sources.shard(whole, tmp_path / "cut", rows=100).shards) == 7
+
+
+@pytest.mark.parametrize("place", ["pool.parquet/cut", "cut"])
+def test_what_cannot_be_cut_leaves_nothing(whole: Path, tmp_path: Path, place: str) -> None:
+    if place == "cut":
+        pq.write_table(pq.read_table(whole).slice(0, 0), whole)
+    with pytest.raises(FieldcheckError, match="rule:"):
+        sources.shard(whole, tmp_path / place, rows=320)
+    assert [one.name for one in tmp_path.iterdir()] == ["pool.parquet"]
+
+
+class Broken:
+    name, title = "broken", "an engine that does not start"
+
+    def map(self, *_: Any) -> Iterator[Any]:
+        raise FieldcheckError("no cluster")
+
+
+def probabilities(kind: str) -> pa.Table:
+    rng = np.random.default_rng(5)
+    shares = rng.dirichlet((4, 1, 1), SIZE)
+    names = np.array(["cat", "dog", "eel"])
+    columns = {f"proba_{name}": shares[:, at] for at, name in enumerate(names)}
+    if kind == "matrix":
+        columns = {"y_proba": pa.FixedSizeListArray.from_arrays(pa.array(shares.ravel()), 3)}
+    if kind == "predicted":
+        columns["prediction"] = names[shares.argmax(axis=1)]
+    if kind == "one class of two":
+        columns = {"prediction": (shares[:, 0] > 0.5).astype(int), "score": shares[:, 0]}
+    if kind == "right or wrong":
+        columns = {"correct": rng.random(SIZE) < 0.9, "confidence": shares.max(axis=1)}
+    if kind == "gaps":
+        columns = {"prediction": names[shares.argmax(axis=1)], "confidence": shares.max(axis=1)}
+        columns["dsa"] = pa.array([1.0] * (SIZE - 9) + [None] * 9)
+    if kind == "whole numbers":
+        columns = {"prediction": np.append(np.zeros(300, dtype=int), rng.integers(0, 10**6, SIZE - 300))}
+    return pa.table({"id": np.arange(SIZE), "age": rng.random(SIZE), **columns})
+
+
+@pytest.mark.parametrize("room", [True, False])
+@pytest.mark.parametrize(
+    "kind", ["alone", "predicted", "matrix", "one class of two", "right or wrong", "gaps", "whole numbers"]
+)
+def test_a_pool_that_stays_in_its_shards_is_the_same(
+    tmp_path: Path, kind: str, room: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(probabilities(kind), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=200)
+    if not room:
+        monkeypatch.setattr(Scratch, "beside", lambda *_: None)
+    one, other = sources.load(tmp_path / "pool.parquet"), sources.load(tmp_path / "cut", engine=engine_of("local"))
+    assert (one.task, one.classes, one.notes) == (other.task, other.classes, other.notes)
+    names = tuple(name for name in derived.names(one) if name != "combined")  # which needs the pool in memory
+    assert names == derived.names(other)
+    assert derived.constant(one) == derived.constant(other)
+    assert derived.digest(one, names) == derived.digest(other, names)
+    drawn = []
+    for pool in (one, other):
+        with Campaign.create(tmp_path / f"{len(drawn)}.db", pool, budget=80, seed=7) as held:
+            drawn.append((held.settings.pool_digest, held.ask("Eva", n=80)))
+    assert drawn[0] == drawn[1]
+
+
+def test_the_first_shards_say_what_columns_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that hold enough items; a note says how many that were."""
+    monkeypatch.setattr(sharded, "HEAD", 300)
+    pq.write_table(probabilities("one class of two").drop_columns("id"), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=200)
+    pool = sources.load(tmp_path / "cut", engine=engine_of("local"))
+    assert pool.notes[0] == "of the first 400 items: no id column: items are numbered from 0"
+    assert pool.origin.settings["confidence"] == "score:1"
+
+
+def test_a_bad_value_is_found_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharded, "HEAD", 1)
+    rows = {"id": np.arange(SIZE), "prediction": ["a", "b"] * (SIZE // 2), "confidence": np.full(SIZE, 0.9)}
+    rows["confidence"][405] = 1.7
+    pq.write_table(pa.table(rows), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=200)
+    with pytest.raises(PoolError, match=r"000002\.parquet: .* first '405' with 1.7 \(row 6\)"):
+        sources.load(tmp_path / "cut", engine=engine_of("local")).id_of(0)
 
 
 def test_nothing_is_written_over(whole: Path, tmp_path: Path) -> None:

@@ -265,7 +265,7 @@ class Campaign:
 
         def step(state: State) -> None:
             found = pool_file(state, file)
-            if found is None or found.resolve() != pool.resolve():
+            if found is None or str(found.resolve()) != place.recorded:
                 data = {"pool_file": place.recorded, "pool_beside": place.beside}
                 self.log.append([Event("moved", INTERNAL + new_key(), at=self._clock(), data=data)])
 

@@ -13,6 +13,7 @@ from fieldcheck.campaign.stores.base import Store
 from fieldcheck.core.errors import CampaignError
 from fieldcheck.core.pool.engine import Engine
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.files.places import place_of as path_of
 
 
 def place_of(target: str | Path, file: Path | None) -> Place:
@@ -29,11 +30,11 @@ def file_to_be(storage: str | Path | Store) -> Path | None:
 
 def _absolute(path: str | Path) -> str:
     """Empty where there is no such thing."""
-    return str(Path(path).resolve()) if str(path) and Path(path).exists() else ""
+    return str(path_of(path).resolve()) if str(path) and path_of(path).exists() else ""
 
 
 def _seen_from(file: Path | None, target: str | Path) -> str:
-    if file is None or not _absolute(target):
+    if file is None or not _absolute(target) or "://" in _absolute(target):
         return ""
     try:
         return Path(os.path.relpath(_absolute(target), file.resolve().parent)).as_posix()
@@ -45,7 +46,7 @@ def find(place: Place, file: Path | None) -> Path | None:
     """Where something is now: as recorded, in the same place as seen from the campaign's file, or right beside it."""
     if not place.recorded:
         return None
-    candidates = [Path(place.recorded)]
+    candidates = [path_of(place.recorded)]
     if file is not None:
         folder = file.resolve().parent
         candidates += [folder / place.beside] if place.beside else []
@@ -72,7 +73,7 @@ def find_pool(
     """The pool of a campaign: as given, or where it is found; ``engine`` is where the steps of shards run."""
     if isinstance(given, Pool):
         return given
-    place = Path(given) if given is not None else pool_file(state, file)
+    place = path_of(given) if given is not None else pool_file(state, file)
     if place is None:
         raise CampaignError(
             f"the pool, {state.settings.pool_file or 'which was not a file'}, is not found",

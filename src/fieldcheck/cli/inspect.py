@@ -16,6 +16,7 @@ from fieldcheck.cli.show import console_for_lines, fitted, say, show_json, tell,
 from fieldcheck.core import words
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
+from fieldcheck.files.places import place_of
 from fieldcheck.sources import description
 
 UNREAD = 2
@@ -31,6 +32,7 @@ def inspect(
     as_json: options.AsJson = False,
 ) -> None:
     """Show how a file is read: its columns by their part, what that allows, and what to do next."""
+    pool = place_of(pool)
     with wrong_files.expecting(pool, "a pool"):
         found = sources.read(pool, columns=options.roles_of(columns), encoding=encoding, truth=truth)
     made, question = _made(found, pool, task)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,6 +15,10 @@ from fieldcheck.core.pool import engine
 
 TRIES = 3
 """Times that a shard is done again whose worker died."""
+
+
+PATIENCE = 10.0
+"""Seconds that a cluster has to answer."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +107,9 @@ class Ray:
     def _join(self, ray: Any) -> None:
         own: dict[str, Any] = {"address": self.address} if self.address else {"include_dashboard": False}
         try:
+            _knock(self.address or "")
             ray.init(**own, log_to_driver=False, logging_level="ERROR")
-        except (ConnectionError, RuntimeError, ValueError, ImportError) as error:
+        except (OSError, RuntimeError, ValueError, ImportError) as error:
             if "ray[client]" in str(error):
                 raise self._outside() from error
             raise FieldcheckError(
@@ -178,6 +184,13 @@ def _as_done(
         at, actor = coming.pop(ready[0])
         free.append(actor)
         yield at, ray.get(ready[0])
+
+
+def _knock(address: str) -> None:
+    """Raise OSError where nothing listens at ``host:port``: Ray itself goes on trying for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal() and "://" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
 
 
 def _imported() -> Any:

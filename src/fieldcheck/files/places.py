@@ -115,6 +115,10 @@ class RemotePath(type(Path())):  # type: ignore[misc]
 
 def place_of(given: str | Path) -> Path:
     """A path on disk or in an object store; a shell's ``s3:/bucket`` is one, too: paths swallow a slash."""
+    if re.fullmatch(rf"({'|'.join(STORES)}):/*", str(given)):
+        raise FieldcheckError(
+            f"'{given}' names no bucket", rule="s3://BUCKET/FOLDER", hint="a bucket and a folder in it"
+        )
     found = _REMOTE.fullmatch(str(given))
     if found is None or isinstance(given, RemotePath):
         return Path(given) if isinstance(given, str) else given

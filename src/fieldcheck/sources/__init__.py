@@ -15,8 +15,8 @@ from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.inputs import open_inputs
 from fieldcheck.sources.pools import registry
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
-from fieldcheck.sources.pools.cutting import check_free, cut_pool
-from fieldcheck.sources.pools.manifest import Manifest, read_manifest
+from fieldcheck.sources.pools.cutting import cut_pool
+from fieldcheck.sources.pools.manifest import CUT, FILE, Manifest, check_unfinished, read_manifest, stamp
 from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.pools.parquet import ParquetPools
 from fieldcheck.sources.reading import Reading
@@ -170,9 +170,11 @@ def shard(
     _check_there(place)
     if rows < 1:
         raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
-    check_free(into)
+    file = place / FILE if place.is_dir() else place
+    asked = {"pool": stamp(file.resolve()), "rows": str(rows), "encoding": str(encoding)}
+    check_unfinished(into, CUT, asked)
     table = place.resolve() if isinstance(made, ParquetPools) else made.read(place, {}, encoding=encoding)
-    return cut_pool(table, into.resolve(), rows=rows, engine=engine or Loop(), progress=progress)
+    return cut_pool(table, into.resolve(), rows=rows, asked=asked, engine=engine or Loop(), progress=progress)
 
 
 def suffixes(*, written: bool = False) -> tuple[str, ...]:
@@ -186,6 +188,11 @@ def _format(place: Path) -> PoolFormat:
     for _, made in registry.items():
         if name.endswith(made.suffixes):
             return made()
+    if not place.exists():
+        raise PoolError(
+            f"{place}: there is no such file or folder",
+            rule="the pool is a file or a folder of shards that can be read",
+        )
     raise PoolError(
         f"{place}: a pool cannot be read from '{place.suffix or 'a file without suffix'}'",
         rule="by suffix: " + ", ".join(suffixes()),

@@ -90,8 +90,8 @@ class Shard:
         table = from_arrow(arrays, self._origin, form="Parquet", names=self.manifest.names, rows=self.manifest.index)
         given, truth = self.columns, self.truth
         if some is not None:
-            given = {role: name if _plain(name) in some else NONE for role, name in self.columns.items()}
-            truth = NONE
+            own = {role: name if self._column(role) in some else NONE for role, name in self.columns.items()}
+            given, truth = {**own, "probabilities": NONE}, NONE
         pool = read_table(table, given, truth=truth).pool("shard", self.task)
         made = {**pool.__dict__, "start": self.start}
         if self.columns.get("id", NONE) == NONE:
@@ -105,16 +105,22 @@ class Shard:
 
     @property
     def _origin(self) -> Origin:
-        return Origin(file=str(self.folder))
+        return Origin(file=str(self.folder / self.file.file))
 
     def _columns(self, needs: Collection[str]) -> tuple[str, ...] | None:
         """Names of the columns to read; None: all, where a variable may follow from several."""
-        found = {_plain(self.columns[role]) for role in {*PLAIN} & {*needs} if self.columns.get(role, NONE) != NONE}
-        found.update(*self._alike({*needs} - {*PLAIN}).values())
-        if "prediction" not in self.columns or "probabilities" in self.columns:
+        others = self._alike({*needs} - {*PLAIN})
+        found = {role: self._column(role) for role in {*PLAIN} & {*needs, "prediction"}}
+        missing = found.get("confidence", "") is None or not all(others.values())
+        if found["prediction"] is None or ("probabilities" in self.holds and missing):
             return None
-        predicted = _plain(self.columns["prediction"])
-        return tuple(name for name in self.manifest.schema if name in found | {predicted})
+        wanted = {*found.values()}.union(*others.values())
+        return tuple(name for name in self.manifest.schema if name in wanted)
+
+    def _column(self, role: str) -> str | None:
+        """The column that plays a part, without what its numbers are; None where there is none."""
+        name = self.columns.get(role, NONE)
+        return name if name in self.manifest.schema else name.rpartition(":")[0] or None
 
     def _named(self, needs: Collection[str]) -> list[str] | None:
         """The columns with these names in small letters; None where one may follow from several."""
@@ -128,11 +134,6 @@ class Shard:
         for name in self.manifest.schema:
             by_name.setdefault(name.strip().lower(), []).append(name)
         return {one: by_name.get(one, []) for one in needs}
-
-
-def _plain(name: str) -> str:
-    """The column, without what its numbers are."""
-    return name.rpartition(":")[0] or name if name.endswith((":share", ":percent", ":logit")) else name
 
 
 def _slot(column: str) -> str:

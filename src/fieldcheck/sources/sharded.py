@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,8 +21,10 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import IntArray, Task
 from fieldcheck.files.scratch import Scratch
 from fieldcheck.numerics import exact
+from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.kept_shard import HELD, KEPT, Shard
-from fieldcheck.sources.pools.manifest import read_manifest
+from fieldcheck.sources.pools.manifest import Manifest, ShardFile, read_manifest
+from fieldcheck.sources.pools.shards import table_of
 from fieldcheck.sources.roles import ColumnMap
 
 C = TypeVar("C")
@@ -112,7 +114,7 @@ def _kept_bytes(shards: Sequence[Shard]) -> int:
 class ShardedPool(Pool):
     """A pool whose columns stay in their files, and are read for each step; those of all items only where that fits.
 
-    Opening it reads the manifest and the first shard; all others are read, and checked, when something is asked of
+    Opening it reads the manifest and the first rows; all others are read, and checked, when something is asked of
     the items.
 
     engine
@@ -120,13 +122,20 @@ class ShardedPool(Pool):
     """
 
     def __init__(
-        self, name: str, shards: Sequence[Shard], engine: Engine, load: Callable[[], Pool], origin: Origin
+        self,
+        name: str,
+        shards: Sequence[Shard],
+        engine: Engine,
+        load: Callable[[], Pool],
+        origin: Origin,
+        *,
+        notes: tuple[str, ...] = (),
     ) -> None:
         scratch = Scratch.beside(self, _kept_bytes(shards))
         self.__dict__.update(
             name=name,
             task=shards[0].task,
-            notes=(),
+            notes=notes,
             origin=origin,
             start=0,
             size=shards[0].manifest.rows,
@@ -463,14 +472,26 @@ def open_shards(
         Shard(folder.resolve(), file, start, manifest, given, task, truth)
         for file, start in zip(manifest.shards, starts, strict=True)
     ]
-    # The first shard says which column plays which part; the others are read in the same way.
-    first = shards[0].pool()
+    # The first shards say which column plays which part; the others are read in the same way.
+    head = _head(manifest)
+    first = read_table(table_of(folder, manifest, head, check=False), given, truth=truth).pool(name, task)
     settled = dict(first.origin.settings)
     read = {**given, **settled}
     source = manifest.source(read, first.task)
     origin = replace(first.origin, file=str(folder), source=source)
     made = [replace(one, columns=read, task=first.task) for one in shards]
-    return ShardedPool(name, made, engine, load, origin)
+    seen = "" if len(first) == manifest.rows else f"of the first {len(first):,} items: "
+    return ShardedPool(name, made, engine, load, origin, notes=tuple(f"{seen}{note}" for note in first.notes))
+
+
+HEAD = 65_536
+"""Items, at least, that tell which column plays which part: in smaller pools all of them do, as in a file."""
+
+
+def _head(manifest: Manifest) -> Sequence[ShardFile]:
+    """The first shards with so many items."""
+    ends = accumulate(shard.rows for shard in manifest.shards)
+    return manifest.shards[: 1 + sum(end < HEAD for end in ends)]
 
 
 def _width(kind: str) -> int:

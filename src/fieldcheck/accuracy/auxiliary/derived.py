@@ -313,7 +313,7 @@ def constant(pool: Pool) -> tuple[str, ...]:
     """What ``auto`` would take, were it not the same for all items."""
     wanted = tuple(name for name, variable in registry.items() if variable.helpful)
     found = zip(wanted, scan_pool(pool, wanted), strict=True)
-    return tuple(name for name, (seen, count, _) in found if count and seen.low == seen.high)
+    return tuple(name for name, (seen, count, bad) in found if count and not bad and seen.low == seen.high)
 
 
 def digest(pool: Pool, auxiliary: Sequence[str]) -> str:

@@ -24,23 +24,20 @@ from fieldcheck.accuracy.predict.pool import as_pool
 from fieldcheck.accuracy.predict.predict import Prediction, Prepared
 from fieldcheck.accuracy.predict.second_models import TRAIN
 from fieldcheck.core import inputs as source
-from fieldcheck.core.errors import FieldcheckError
+from fieldcheck.core.errors import PoolError
 from fieldcheck.core.inputs import Stretch
 from fieldcheck.core.pool import ids as identity
 from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.pool.origin import Origin
+from fieldcheck.files.damage import decoding
 from fieldcheck.files.places import readable
-from fieldcheck.files.whole import whole_file, write_text
+from fieldcheck.files.whole import whole_file
 from fieldcheck.sources.pools import cutting, manifest, shards
 from fieldcheck.sources.pools.table import as_table
 
 ROWS = 65_536
 """Items of a shard: a multiple of usual batches, and of the blocks of auxiliary variables. At 2 ms an item, a run that
 is killed loses two minutes."""
-
-
-RECORD = ".predict.json"
-"""In the folder: what was asked for, so that a second run goes on with the same and nothing else."""
 
 
 ABOUT = b"fieldcheck"
@@ -185,10 +182,12 @@ def _write(table: Any, place: Path, facts: ShardFacts) -> None:
 def _facts(place: Path) -> ShardFacts:
     from pyarrow import parquet
 
-    schema = parquet.read_schema(readable(place))
-    said = json.loads(schema.metadata[ABOUT])
-    ranges = {name: (both[0], both[1]) for name, both in said["ranges"].items()}
-    return ShardFacts(ranges, shards.types_of(schema), tuple(said["notes"]))
+    rule, hint = "shards as `predict` wrote them", "remove it, and run the same again: it is made anew"
+    with decoding(place, PoolError, kind="a shard", rule=rule, hint=hint):
+        schema = parquet.read_schema(readable(place))
+        said = json.loads(schema.metadata[ABOUT])
+        ranges = {name: (both[0], both[1]) for name, both in said["ranges"].items()}
+        return ShardFacts(ranges, shards.types_of(schema), tuple(said["notes"]))
 
 
 def _together(found: Sequence[ShardFacts]) -> ShardFacts:
@@ -226,10 +225,10 @@ def predict_shards(
     runs = engine or Loop()
     items = sources.open_inputs(asked.inputs() if isinstance(asked.inputs, partial) else asked.inputs)
     record = _record(asked, items, rows)
-    if _is_done(folder, record):
+    if manifest.is_begun(folder, manifest.PREDICTED, record) and _is_whole(folder):
         return manifest.read_manifest(folder)
     ready = asked.prepared(progress)
-    _begin(folder, record)
+    manifest.begin(folder, manifest.PREDICTED, record)
     ranges = cutting.row_ranges(len(ready.items), rows)
     fitted = {name: one.fitted for name, one in ready.asked.items()}
     job = Measuring(_for_workers(asked, ready), folder, fitted, ready)
@@ -243,6 +242,12 @@ def predict_shards(
     result = manifest.Manifest(facts.types, made, notes=notes)
     result.write(folder)
     return result
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a run came to its end, and all its shards are still there."""
+    there = {one.name for one in folder.iterdir()}
+    return manifest.FILE in there and {one.file for one in manifest.read_manifest(folder).shards} <= there
 
 
 def _for_workers(asked: Prediction, ready: Prepared) -> Prediction:
@@ -271,35 +276,8 @@ def _words(value: Any) -> str:
     if isinstance(value, partial):
         return "; ".join([*map(_words, value.args), *(f"{key}={one!r}" for key, one in value.keywords.items())])
     if isinstance(value, str | Path) and Path(value).exists():
-        stat = Path(value).stat()
-        return f"{value}, {stat.st_size} bytes, {stat.st_mtime_ns}"
+        return manifest.stamp(Path(value))
     if isinstance(value, np.ndarray):
         return hashlib.sha256(value.tobytes()).hexdigest()[:16]
     plain = value is None or isinstance(value, str | int | float | tuple | list | models.Opening | models.Preparation)
     return repr(value) if plain else type(value).__name__
-
-
-def _begin(folder: Path, record: Mapping[str, str]) -> None:
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise FieldcheckError(
-            f"the folder {folder} cannot be made: {error.strerror}", rule="a folder inside of one that is there"
-        ) from None
-    write_text(folder / RECORD, json.dumps(record, indent=1))
-
-
-def _is_done(folder: Path, record: Mapping[str, str]) -> bool:
-    """Whether the folder holds all shards of this run; an error where it holds something else."""
-    if not (folder / RECORD).exists():
-        cutting.check_free(folder)
-        return False
-    before = json.loads((folder / RECORD).read_text("utf-8"))
-    other = [name for name in record if before.get(name) != record[name]]
-    if other:
-        raise FieldcheckError(
-            f"{folder} holds shards of another run: it differs in {', '.join(other)}",
-            rule="a run goes on with the same model, inputs and options",
-            hint="another folder, or remove this one",
-        )
-    return (folder / manifest.FILE).exists()

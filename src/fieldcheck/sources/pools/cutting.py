@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,15 @@ import numpy as np
 
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.engine import Engine
+from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.places import readable
 from fieldcheck.files.whole import whole_file
-from fieldcheck.sources.pools.manifest import Manifest, ShardFile
+from fieldcheck.sources.pools.manifest import CUT, Manifest, ShardFile, begin
 from fieldcheck.sources.pools.parquet import ParquetPools, said_in
 from fieldcheck.sources.pools.shards import shard_name, types_of, write_shard
 from fieldcheck.sources.table import RawTable
-
-OURS = re.compile(r"\..*|\d{6}\.parquet")
-"""Names of shards, and of what a writer who was killed left."""
-
 
 WHOLE = ".whole.parquet"
 """In the folder, while it is written: a pool of another format as one Parquet file."""
@@ -78,6 +74,7 @@ def cut_pool(
     folder: Path,
     *,
     rows: int,
+    asked: Mapping[str, str],
     engine: Engine,
     progress: Callable[[int, int], None] | None = None,
 ) -> Manifest:
@@ -85,17 +82,21 @@ def cut_pool(
 
     table
         A Parquet file, or what was read of another one.
+    asked
+        What tells this pool, cut in this way, from any other.
     """
-    check_free(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    if not _size(table):
+        origin = table.origin if isinstance(table, RawTable) else Origin(file=str(table))
+        raise origin.error("the pool is empty", rule="a pool has at least one item")
+    begin(folder, CUT, asked)
     source = table if isinstance(table, Path) else folder / WHOLE
     try:
         if isinstance(table, RawTable):
             with whole_file(source) as place:
                 ParquetPools().write(_as_arrow(table), place)
         with open_parquet(source, PoolError) as file:
-            schema, size = file.schema_arrow, file.metadata.num_rows
-        ranges, shards = row_ranges(size, rows), list[ShardFile]()
+            schema = file.schema_arrow
+        ranges, shards = row_ranges(_size(table), rows), list[ShardFile]()
         for shard in engine.map(cut_step, ranges, Cutting(source, folder)):
             shards.append(shard)
             if progress is not None:
@@ -108,17 +109,11 @@ def cut_pool(
     return manifest
 
 
-def check_free(folder: Path) -> None:
-    """Refuse a folder that holds anything but the shards of a command that did not come to its end."""
-    if not folder.exists():
-        return
-    strange = [folder] if folder.is_file() else [one for one in folder.iterdir() if not OURS.fullmatch(one.name)]
-    if strange:
-        raise PoolError(
-            f"{folder} is there already" + ("" if strange == [folder] else f", with {strange[0].name} in it"),
-            rule="shards go into a folder of their own and are not written over: campaigns may rest on them",
-            hint="another folder, or remove this one",
-        )
+def _size(table: RawTable | Path) -> int:
+    if isinstance(table, RawTable):
+        return len(next(iter({**table.columns, **table.matrices}.values()), ()))
+    with open_parquet(table, PoolError) as file:
+        return int(file.metadata.num_rows)
 
 
 def _as_arrow(table: RawTable) -> Any:

@@ -1,15 +1,19 @@
-"""The list of a pool's shards: which files, how many rows each, their digests and the ranges of their columns."""
+"""The list of a pool's shards: which files, how many rows each, their digests and the ranges of their columns.
+
+Folders without one may be on the way: a command that was killed goes on in its own folder, and in no other one.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fieldcheck.core.errors import PoolError
+from fieldcheck.core.errors import FieldcheckError, PoolError
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.schema import checked
 from fieldcheck.files.whole import write_text
@@ -24,6 +28,21 @@ KIND = "shards of a pool"
 RULE = f"a folder of shards with its {FILE}, as `fieldcheck shard` and `fieldcheck predict --out FOLDER/` write it"
 
 
+PREDICTED, CUT = ".predict.json", ".shard.json"
+"""In the folder: what was asked for, of ``predict`` and of ``shard``."""
+
+
+LEFT = re.compile(r"\.(?!(predict|shard)\.json$|unfinished-).*")
+"""Names of files without worth: what a writer who was killed left, what desktops put into folders."""
+
+
+AGAIN = "write the pool again, into another folder"
+
+
+NAME = re.compile(r"[^/\\\0]{1,100}\.parquet")
+"""Of a shard: a file beside the manifest."""
+
+
 @dataclass(frozen=True)
 class ShardFile:
     """One file of a pool.
@@ -31,7 +50,7 @@ class ShardFile:
     file
         Its name in the folder.
     digest
-        SHA-256 of its bytes.
+        BLAKE2b of its bytes.
     ranges
         By column of numbers, the smallest and the largest; a column without any has none.
     """
@@ -94,28 +113,29 @@ def read_manifest(folder: Path) -> Manifest:
     """The list of a folder, checked; the shards themselves are not looked at."""
     place = folder / FILE
     if not place.is_file():
-        unfinished = any(folder.glob("*.parquet"))
+        unfinished = any(folder.glob(".*.json"))
         raise PoolError(
             f"{folder} is a folder without {FILE}" + (": it may not be finished" if unfinished else ""),
             rule=RULE,
-            hint="the command that writes it, again: it goes on where it stopped" if unfinished else "a file",
+            hint="the command that writes it, again" if unfinished else "a file; fieldcheck shard FILE --out FOLDER",
         )
-    with decoding(place, PoolError, rule=RULE):
+    with decoding(place, PoolError, rule=RULE, hint=AGAIN):
         record = json.loads(place.read_bytes())
     schema = {"kind": str, "rows": int, "schema": dict, "shards": list, "names": dict, "notes": list}
-    found = checked(record, schema, place, PoolError)
-    with decoding(place, PoolError, rule=RULE):
+    found = checked(record, schema, place, PoolError, hint=AGAIN)
+    with decoding(place, PoolError, rule=RULE, hint=AGAIN):
         shards = [_shard(one, place) for one in found["shards"]]
     read = Manifest(found["schema"], shards, found.get("index"), found["names"], [str(one) for one in found["notes"]])
     if found["kind"] != KIND or read.rows != found["rows"] or not shards:
-        raise PoolError(f"{place} is damaged: {found['rows']} rows in {len(shards)} shards", rule=RULE)
+        raise PoolError(f"{place} is damaged: {found['rows']} rows in {len(shards)} shards", rule=RULE, hint=AGAIN)
     return read
 
 
 def _shard(record: Any, place: Path) -> ShardFile:
-    one = checked(record, {"file": str, "rows": int, "digest": str, "ranges": dict}, place, PoolError)
-    if Path(one["file"]).name != one["file"] or one["rows"] < 1:
-        raise PoolError(f"{place} names the shard '{one['file'][:60]}' with {one['rows']} rows", rule=RULE)
+    one = checked(record, {"file": str, "rows": int, "digest": str, "ranges": dict}, place, PoolError, hint=AGAIN)
+    if not NAME.fullmatch(one["file"]) or one["rows"] < 1:
+        problem = f"{place} names the shard '{one['file'][:60]}' with {one['rows']} rows"
+        raise PoolError(problem, rule=RULE, hint=AGAIN)
     return ShardFile(one["file"], one["rows"], one["digest"], one["ranges"])
 
 
@@ -123,3 +143,70 @@ def digest_of(path: Path) -> str:
     """BLAKE2b of a file, of 32 bytes."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
+
+
+def begin(folder: Path, record: str, asked: Mapping[str, str]) -> None:
+    """Make the folder, or go on in it; an error where it holds anything but a run that was asked for the same.
+
+    record
+        The file for what was asked for.
+    """
+    if not is_begun(folder, record, asked):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FieldcheckError(
+                f"the folder {folder} cannot be made: {error.strerror}",
+                rule="shards go into a folder of their own, in a place that may be written to",
+                hint="another place",
+            ) from None
+        write_text(folder / record, json.dumps(asked, indent=1))
+
+
+def is_begun(folder: Path, record: str, asked: Mapping[str, str]) -> bool:
+    """Whether the folder holds a run that was asked for the same."""
+    place = folder / record
+    if not place.is_file():
+        _check_free(folder)
+        return False
+    again = "another folder, or remove this one"
+    rule = "a run goes on with the same inputs and options"
+    with decoding(place, FieldcheckError, rule=rule, hint=again):
+        before = dict(json.loads(place.read_text("utf-8")))
+    other = [name for name in asked if before.get(name) != asked[name]]
+    if other and not any(folder.glob("*.parquet")):
+        return False  # it came to nothing
+    if other:
+        raise FieldcheckError(
+            f"{folder} holds shards of another run: it differs in {', '.join(other)}", rule=rule, hint=again
+        )
+    return True
+
+
+def check_unfinished(folder: Path, record: str, asked: Mapping[str, str]) -> None:
+    """Refuse a folder that holds anything but shards of the same that did not come to their end."""
+    if (folder / FILE).is_file():
+        raise _taken(folder, FILE)
+    is_begun(folder, record, asked)
+
+
+def _check_free(folder: Path) -> None:
+    if folder.is_file():
+        raise _taken(folder)
+    strange = [one.name for one in folder.iterdir() if not LEFT.fullmatch(one.name)] if folder.exists() else []
+    if strange:
+        raise _taken(folder, min(strange))
+
+
+def _taken(folder: Path, name: str = "") -> PoolError:
+    return PoolError(
+        f"{folder} is there already" + (f", with {name} in it" if name else ""),
+        rule="shards go into a folder of their own and are not written over: campaigns may rest on them",
+        hint="another folder, or remove this one",
+    )
+
+
+def stamp(place: Path) -> str:
+    """A file by its name, size and time."""
+    stat = place.stat()
+    return f"{place}, {stat.st_size} bytes, {stat.st_mtime_ns}"

@@ -12,7 +12,7 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.whole import whole_file
 from fieldcheck.sources.pools.arrow import from_arrow
-from fieldcheck.sources.pools.manifest import RULE, Manifest, ShardFile, digest_of, read_manifest
+from fieldcheck.sources.pools.manifest import AGAIN, RULE, Manifest, ShardFile, digest_of, read_manifest
 from fieldcheck.sources.roles import ColumnMap
 from fieldcheck.sources.table import RawTable, check_names
 
@@ -26,18 +26,23 @@ class ShardedPools:
 
     def read(self, path: Path, columns: ColumnMap, *, encoding: str | None) -> RawTable:
         """The columns of all shards, one after the other; ``encoding`` is for text files and not looked at."""
-        import pyarrow as pa
-
         found = read_manifest(path)
-        origin = Origin(file=str(path))
-        check_names(found.schema, origin)
-        parts = [
-            {name: column.chunks for name, column in shard_columns(path / shard.file, shard, found).items()}
-            for shard in found.shards
-        ]
-        arrays = {name: pa.chunked_array([chunk for part in parts for chunk in part[name]]) for name in found.schema}
-        form = f"Parquet, {len(found.shards)} shards"
-        return from_arrow(arrays, origin, form=form, names=found.names, rows=found.index)
+        return table_of(path, found, found.shards)
+
+
+def table_of(folder: Path, manifest: Manifest, shards: Sequence[ShardFile], *, check: bool = True) -> RawTable:
+    """The columns of some shards, one after the other."""
+    import pyarrow as pa
+
+    origin = Origin(file=str(folder))
+    check_names(manifest.schema, origin)
+    parts = [
+        {name: column.chunks for name, column in shard_columns(folder / one.file, one, manifest, check=check).items()}
+        for one in shards
+    ]
+    arrays = {name: pa.chunked_array([chunk for part in parts for chunk in part[name]]) for name in manifest.schema}
+    form = f"Parquet, {len(manifest.shards)} shards"
+    return from_arrow(arrays, origin, form=form, names=manifest.names, rows=manifest.index)
 
 
 def shard_columns(
@@ -62,7 +67,7 @@ def shard_columns(
 
 
 def _not_as_written(place: Path, problem: str) -> PoolError:
-    return PoolError(f"{place}: the shard {problem}", rule=RULE, hint="write the pool again, into another folder")
+    return PoolError(f"{place}: the shard {problem}", rule=RULE, hint=AGAIN)
 
 
 def types_of(schema: Any) -> dict[str, str]:
