@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,15 @@ def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path
         place.write_text(None)  # type: ignore[arg-type]
     assert path.read_text() == "old\n"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_is_said_whoever_writes(tmp_path: Path) -> None:
+    """Other troubles stay as they are: they may be with what is read."""
+    with pytest.raises(FieldcheckError, match="No space left on device"), whole_file(tmp_path / "a.csv"):
+        raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: a long story")
+    with pytest.raises(PermissionError), whole_file(tmp_path / "a.csv"):
+        raise PermissionError(errno.EACCES, "of something that is read")
+    assert not list(tmp_path.iterdir())
 
 
 def test_two_writers_at_once_do_not_mix(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
@@ -31,7 +32,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         _check(target)
     _clear(target)
     try:
-        yield temporary
+        with _writing(target, only=FULL):
+            yield temporary
         with _writing(target):
             _take_over(temporary, target)
     finally:
@@ -74,13 +76,19 @@ def _take_over(temporary: Path, target: Path) -> None:
     _sync_folder(target.parent)
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What says that there is no room, whoever wrote; other troubles of a writer may be with what it reads."""
+
+
 @contextmanager
-def _writing(target: Path) -> Iterator[None]:
+def _writing(target: Path, *, only: Collection[int] = ()) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if only and error.errno not in only:
+            raise
         raise FieldcheckError(
-            f"cannot write '{target}': {error.strerror or error}",
+            f"cannot write '{target}': {os.strerror(error.errno) if error.errno else error}",
             rule="the folder must be writable and have room",
             hint="another folder",
         ) from error
