@@ -122,13 +122,13 @@ def _parse(entry: type[Any], spec: str, text: str, known: set[str]) -> dict[str,
                 rule="parameters: " + (", ".join(sorted(known)) or "none"),
                 hint=f"{entry.name}:{min(known)}=..." if known else entry.name,
             )
-        values[key] = _convert(value, hints[key], where=f"'{part}' in '{spec}'")
+        values[key] = _convert(value, hints[key], where=f"'{part}' in '{spec}'", example=f"{entry.name}:{key}=2")
     return values
 
 
-def _convert(text: str, hint: Any, *, where: str) -> Any:
+def _convert(text: str, hint: Any, *, where: str, example: str) -> Any:
     if get_origin(hint) is tuple:
-        return tuple(_convert(one, get_args(hint)[0], where=where) for one in text.split("+"))
+        return tuple(_convert(one, get_args(hint)[0], where=where, example=example) for one in text.split("+"))
     kinds = getattr(hint, "__args__", (hint,))
     if bool in kinds:
         words = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -143,4 +143,4 @@ def _convert(text: str, hint: Any, *, where: str) -> Any:
                 continue
     if str in kinds or any(isinstance(kind, str) for kind in kinds):
         return text
-    raise DesignError(f"{where}: '{text}' is not a number", rule="the parameter is a number")
+    raise DesignError(f"{where}: '{text}' is not a number", rule="the parameter is a number", hint=example)

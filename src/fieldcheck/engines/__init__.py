@@ -11,7 +11,7 @@ from fieldcheck.engines.ray import Ray
 __all__ = ["Processes", "engine_of", "registry"]
 
 registry: Registry[Engine] = Registry(
-    "engine", "fieldcheck.engines", Loop, Processes, Ray, error=FieldcheckError, hint=""
+    "engine", "fieldcheck.engines", Loop, Processes, Ray, error=FieldcheckError, hint="--engine processes"
 )
 
 

@@ -37,10 +37,11 @@ def report(
     with working(opened):
         whole, *others = (opened.ask(text, profile=chosen, level=level) for text in ("all", *(query or ())))
         found = weaknesses(opened, level=level, profile=chosen)
+        exhibits = tomography_figures.exhibits(opened, found)
     page = pages.tomography_page(
         whole,
         answers=others,
-        exhibits=tomography_figures.exhibits(opened, found),
+        exhibits=exhibits,
         lead=in_short(found),
         origin={"run": str(run), "surrogate": opened.surrogate, "seed": str(opened.seed)},
     )
