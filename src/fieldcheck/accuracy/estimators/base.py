@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from fieldcheck.core.draws import Draws
+from fieldcheck.core.draws import Draws, PoolChances
 from fieldcheck.core.interval import Interval, protected_of
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
@@ -117,3 +117,12 @@ class Estimator(Protocol):
     accepts: ClassVar[tuple[type[Draws], ...]]
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss: ...
+
+
+@runtime_checkable
+class KnowsChances(Estimator, Protocol):
+    """An estimator that knows the chance of every item of the pool, so that the labels serve another model as well."""
+
+    def chances(self, labelled: Labelled) -> PoolChances:
+        """Where the draws are ``reusable``."""
+        ...
