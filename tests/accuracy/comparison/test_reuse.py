@@ -23,6 +23,8 @@ from fieldcheck.core.sample import Labelled
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.testing.statistics import assert_covers
 
+from ..said import of_all
+
 WORDS = np.array(["ant", "bee", "cat", "dog"])
 
 
@@ -75,14 +77,14 @@ def test_the_estimate_is_that_of_an_ordinary_campaign(pool: Pool) -> None:
     """
     labelled = campaign(pool)
     fit = Fit.of(labelled)
-    said = fit.items.of_all()
+    said = of_all(fit.items)
     draws = PooledDraws(ArrayChances(said.chance))
     again = Fit.of(replace(labelled, sample=replace(labelled.sample, draws=draws)))
     assert again.value == pytest.approx(fit.found.value, rel=1e-12)
     assert fit.value == pytest.approx(fit.audit if pool.task == "regression" else again.value, rel=1e-12)
     assert again.seen == pytest.approx(fit.seen, rel=1e-12)
     assert again.foreseen == pytest.approx(fit.foreseen, rel=1e-12)
-    assert again.items.of_all().expected == pytest.approx(said.expected, rel=1e-12)
+    assert of_all(again.items).expected == pytest.approx(said.expected, rel=1e-12)
 
 
 def test_chances_of_both_campaigns_are_pooled() -> None:

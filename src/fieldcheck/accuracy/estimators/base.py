@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
-import numpy as np
-
 from fieldcheck.core.draws import Draws, PoolChances
 from fieldcheck.core.interval import Interval, protected_of
 from fieldcheck.core.pool.frame import Frame
@@ -55,16 +53,6 @@ class ItemFit:
     rule: ItemRule
     drawn: ItemValues
     optimism: float = 1.0
-
-    def of_all(self) -> ItemValues:
-        """What is said about all items, in memory."""
-        parts = list(self.frame.map(_values, self.rule))
-        columns = ("expected", "spread", "chance")
-        return ItemValues(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
-
-
-def _values(part: Frame, rule: ItemRule) -> ItemValues:
-    return rule.of(part)
 
 
 @dataclass(frozen=True)
