@@ -277,6 +277,42 @@ for _name, (_pool, _other) in COMPARED.items():
     STEPS[_name] = partial(compared, pool=_pool, other=_other)
 
 
+def reused(folder: Path, pool: str, other: str) -> None:
+    """How accurate the other model is, by the labels of the first wave of "start": the top-up is drawn."""
+    from fieldcheck.campaign import Campaign
+
+    options = {"budget": 40, "seed": 1, "reuse": folder / f"{pool}-estimate.db", "labels_unseen": True}
+    with Campaign.create(folder / f"{other}-reuse.db", folder / other, **options) as held:  # type: ignore[arg-type]
+        held.ask("Eva", n=1)
+
+
+def told(folder: Path, pool: str, other: str) -> None:
+    """The labels of the top-up, and the estimate after them."""
+    from fieldcheck.campaign import Annotation, Campaign
+    from fieldcheck.core.label import TrueClass
+
+    with Campaign.open(folder / f"{other}-reuse.db") as held:
+        said = [Annotation(item, TrueClass(str(int(item) % 10)), by="Eva") for item in held.ask("Eva", n=100)]
+        held.tell_all(said)
+        held.estimate()
+
+
+def changed(folder: Path, pool: str, other: str) -> None:
+    """What the other model does better and what worse, by predicted class."""
+    from fieldcheck.campaign import Campaign
+
+    with Campaign.open(folder / f"{other}-reuse.db") as held:
+        held.view.change(by=("prediction",))
+
+
+REUSED = {"start reuse": reused, "estimate reuse": told, "what changed": changed}
+"""After "start" and "next" of the same pool."""
+
+for _name, _work in REUSED.items():
+    for _words, _pools in (("", ("pool.parquet", "rival.parquet")), (" in shards", ("cut", "rival"))):
+        STEPS[f"{_name}{_words}"] = partial(_work, pool=_pools[0], other=_pools[1])
+
+
 @dataclass
 class Weighed:
     """The engine ``local``, which weighs what another one would send and get back.
@@ -337,7 +373,10 @@ def main() -> None:
             folder = Path(place)
             context = multiprocessing.get_context("spawn")
             made = write if size <= WHOLE else write_shards
-            further = {write_inputs: {"predict", "bare_loop"}, write_rival: {*COMPARED}}
+            further = {
+                write_inputs: {"predict", "bare_loop"},
+                write_rival: {*COMPARED, *(f"{one}{end}" for one in REUSED for end in ("", " in shards"))},
+            }
             for target in (made, *(one for one, asked in further.items() if asked & {*names})):
                 writer = context.Process(target=target, args=(folder, size))
                 writer.start()

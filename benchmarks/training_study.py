@@ -154,8 +154,8 @@ class Judged:
 def judged(
     field: Field, version: Version, kept: reuse.Kept, seed: int, *, top_up: int, share: float = 0.0
 ) -> tuple[Judged, reuse.History]:
-    pool = field.pool(version).select(kept.left)
-    wrong = field.wrong(version)[kept.left].astype(float)
+    left = np.arange(len(field.truth)) if kept.left is None else kept.left
+    pool, wrong = field.pool(version).select(left), field.wrong(version)[left].astype(float)
     carried = reuse.Carried(kept.items, wrong[kept.items], kept.chance)
     frame = reuse.frame_of(pool)
     top = reuse.draw_top_up(frame, carried, top_up, seed=seed, train=share)
@@ -165,7 +165,7 @@ def judged(
     fresh = truth * (1 - truth) / count * (1 - count / size) * size / (size - 1)
     first, second = found.interval, found.beside or found.interval
     apart = np.zeros(top_up, dtype=bool) if top.train is None else top.train
-    wave = reuse.top_up_chance(frame, carried, top, losses)
+    wave = reuse.top_up_chance(frame, top, losses)
     later = kept.and_then(top.items, apart, wave, train_share=share, population=len(field.truth))
     return Judged(found.value - truth, truth in first, truth in second, fresh), later
 
@@ -176,9 +176,9 @@ def first_round(field: Field, design: Design, labels: int, seed: int) -> reuse.H
     sample = design.draw(frame, wrong.astype(float), budget=labels, seed=seed)
     train = np.random.default_rng(seed).random(labels) < SHARE if sample.train is None else sample.train
     labelled = Labelled(sample, wrong[sample.items].astype(float), wrong[sample.items])
-    chance = design.chances(frame, labels) if hasattr(design, "chances") else reuse.old_chances(labelled)
-    assert chance is not None
-    return reuse.History(sample.items, train, sample.items[train], chance, SHARE * chance)
+    chance = design.chances(frame, labels) if hasattr(design, "chances") else None
+    known = reuse.old_chances(labelled, by_design=chance)
+    return reuse.History.first(sample.items, train, known, train_share=SHARE)
 
 
 @dataclass(frozen=True)
@@ -193,15 +193,15 @@ class Cell:
 
     def once(self, labels: int, seed: int) -> tuple[Judged, float]:
         field, more = field_of(self.field, self.change), labels // 4
-        history = first_round(field, design_of(self.design), labels, seed)
+        history, size = first_round(field, design_of(self.design), labels, seed), len(field.truth)
         version = field.learn(history.gone, seed)
         naive = math.nan
         if self.change == "near":
             naive = judged(field, version, history.all(), seed, top_up=0)[0].error
         for number in range(1, self.rounds):
-            _, history = judged(field, version, history.kept(NONE), seed, top_up=more, share=SHARE)
+            _, history = judged(field, version, history.kept(NONE, population=size), seed, top_up=more, share=SHARE)
             version = field.learn(history.gone, seed + 1_000_000 * number)
-        found, _ = judged(field, version, history.kept(NONE), seed, top_up=round(self.top_up * labels))
+        found, _ = judged(field, version, history.kept(NONE, population=size), seed, top_up=round(self.top_up * labels))
         return found, naive
 
     def measured(self, seeds: range, labels: int, journal: Path | None) -> dict[str, object]:

@@ -183,14 +183,15 @@ def test_kept_labels_judge_a_version_that_learnt_the_neighbours_too(objective: s
         taught = sample.items[sample.train]
         near = (np.abs(place[:, None] - place[taught][None, :]) <= NEAR).any(axis=1)
         new = wrong & ~near
-        history = reuse.History(sample.items, sample.train, taught, chance, 0.5 * chance)
-        for found, kept in ((errors, history.kept(np.zeros(0, dtype=np.int64))), (naive, history.all())):
-            version = pool_of(new, doubt, "new").select(kept.left)
-            carried = reuse.Carried(kept.items, new[kept.left][kept.items].astype(float), kept.chance)
+        history = reuse.History.first(sample.items, sample.train, chance, train_share=0.5)
+        for found, kept in ((errors, history.kept(taught[:0], population=size)), (naive, history.all())):
+            left = np.arange(size) if kept.left is None else kept.left
+            version = pool_of(new, doubt, "new").select(left)
+            carried = reuse.Carried(kept.items, new[left][kept.items].astype(float), kept.chance)
             frame_new = reuse.frame_of(version)
             top = reuse.TopUp.none(priors.model_of(frame_new))
             pooled = reuse.pooled(frame_new, carried, top, np.zeros(0), measure=version.measure())
-            found.append(estimators.estimate(pooled).value - float(new[kept.left].mean()))
+            found.append(estimators.estimate(pooled).value - float(new[left].mean()))
     spread = np.std(errors, ddof=1) / np.sqrt(campaigns)
     assert abs(np.mean(errors)) < 4 * spread + 0.003
     assert np.mean(naive) < -0.02, "failures that were trained away are missing among all labels"

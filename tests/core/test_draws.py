@@ -12,7 +12,6 @@ from fieldcheck.core.draws import (
     Draws,
     EqualDraws,
     GroupDraws,
-    PooledDraws,
     PurposiveDraws,
     StepDraws,
     StratifiedDraws,
@@ -40,7 +39,6 @@ EVERY = [
     GroupDraws(np.array([0.5, 1.0, 0.1]), np.array([0.2, 0.3, 0.5]), np.array([3, 3, 4]), 0.01),
     StepDraws(np.array([0.1, 0.2, 0.3]), 0.8),
     WAVES,
-    PooledDraws(np.array([0.5, 0.25])),
     BetDraws(
         of_kind=np.array([0, 1, 0]),
         wave=np.array([0, 0, 1]),
@@ -86,7 +84,7 @@ def test_what_waves_lost_is_kept() -> None:
 def test_claims_follow_from_how_items_were_drawn() -> None:
     kinds = [(name_of(one), one) for one in EVERY]
     assert [one for _, one in kinds if one.anytime] == [EVERY[0]]
-    assert {name for name, one in kinds if one.reusable} == {"EqualDraws", "WaveDraws", "PooledDraws"}
+    assert {name for name, one in kinds if one.reusable} == {"EqualDraws", "WaveDraws"}
     assert not EVERY[1].reusable  # with replacement
     assert {name for name, one in kinds if one.needs_all} == {"GroupDraws", "StepDraws"}
     assert {name for name, one in kinds if not one.prefix_valid} == {"GroupDraws"}

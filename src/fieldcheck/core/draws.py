@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Protocol, Self, get_type_hints
 
 import numpy as np
 
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 
 
@@ -35,8 +36,9 @@ class Draws:
     lost_stay: ClassVar[bool] = False
     kinds: ClassVar[dict[str, type[Draws]]] = {}
 
-    def __init_subclass__(cls) -> None:
-        Draws.kinds[cls.__name__] = cls
+    def __init_subclass__(cls, *, recorded: bool = True) -> None:
+        if recorded:
+            Draws.kinds[cls.__name__] = cls
 
     @property
     def anytime(self) -> bool:
@@ -247,15 +249,27 @@ class BetDraws(Draws):
         return replace(self, lost=np.flatnonzero(lost))
 
 
+class PoolChances(Protocol):
+    """The probability of every item of a pool to be drawn, and labelled. It need not be in memory."""
+
+    def at(self, items: IntArray) -> FloatArray:
+        """Of some items."""
+        ...
+
+    def sent(self, frame: Frame) -> Callable[[Any], FloatArray]:
+        """What is sent to where a frame of these items is: from a part of it to one per item."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class PooledDraws(Draws):
-    """Of several campaigns, put together.
+class PooledDraws(Draws, recorded=False):
+    """Of several campaigns, put together; each of them has a record of its own.
 
     chance
-        One per item of the pool: the probability that any of them drew it, and that it was labelled.
+        That any of them drew an item, and that it was labelled.
     """
 
-    chance: FloatArray
+    chance: PoolChances
 
     @property
     def reusable(self) -> bool:

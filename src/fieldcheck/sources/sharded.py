@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -208,8 +210,8 @@ class ShardedPool(Pool):
         if free is not None and bytes_ > free:
             raise self.origin.error(
                 f"{len(self):,} items need about {bytes_ / 2**30:.1f} GB in memory, {free / 2**30:.1f} are free",
-                rule="waves and srs, their estimates, slices and metrics, look-ups, and comparisons of pools in the "
-                "same order work shard by shard; everything else needs the pool in memory",
+                rule="waves and srs, their estimates, slices and metrics, look-ups, and comparisons and re-use with "
+                "pools in the same order work shard by shard; everything else needs the pool in memory",
                 hint="--design waves or --design srs, or a machine with more memory",
             )
 
@@ -288,17 +290,25 @@ class ShardedPool(Pool):
 
 @dataclass(frozen=True)
 class _ShardReader:
-    """Rows of shards, read where they are looked at."""
+    """Rows of shards, read where they are looked at.
+
+    last
+        What was read last, by the start of the shard and what was needed of it: the next rows are mostly there.
+    """
 
     shards: tuple[Shard, ...]
+    last: dict[tuple[int, tuple[str, ...]], Pool] = field(default_factory=dict, compare=False)
 
     def between(self, first: int, last: int, *, needs: Collection[str]) -> Pool:
-        parts = [
-            shard.pool(needs).rows(slice(max(first - shard.start, 0), last - shard.start))
-            for shard in self.shards
-            if shard.start < last and first < shard.start + shard.file.rows
-        ]
-        return _joined(parts, first)
+        own, start = tuple(needs), attrgetter("start")
+        begin = bisect_right(self.shards, first, key=start) - 1
+        inside = self.shards[begin : bisect_left(self.shards, last, key=start)]
+        known = [self.last.pop((shard.start, own), None) for shard in inside]
+        self.last.clear()
+        pools = [shard.pool(own) if one is None else one for shard, one in zip(inside, known, strict=True)]
+        self.last.update({(shard.start, own): one for shard, one in zip(inside, pools, strict=True)})
+        some = zip(inside, pools, strict=True)
+        return _joined([one.rows(slice(max(first - at.start, 0), last - at.start)) for at, one in some], first)
 
 
 class ShardedColumn:

@@ -19,6 +19,8 @@ from fieldcheck.core.interval import Interval
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
 
+from ..said import of_all
+
 RNG = np.random.default_rng(21)
 SIZE = 3_000
 CONFIDENCE = RNG.beta(6, 1, SIZE)
@@ -90,7 +92,7 @@ def test_waves_slices_weigh_to_the_overall_estimate() -> None:
     total = sum(row.items * (row.value or np.nan) for row in rows) / SIZE
     found, items = fc.estimators.estimate(labelled), labelled.sample.items
     assert found.items is not None
-    said = found.items.of_all()
+    said = of_all(found.items)
     correction = ((labelled.losses - said.expected[items]) / said.chance[items]).sum()
     assert total == pytest.approx(1 - (said.expected.sum() + correction) / SIZE, abs=1e-12)
     assert total == pytest.approx(1 - found.value, abs=0.1 * np.sqrt(found.variance))

@@ -15,12 +15,15 @@ from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_desig
 from fieldcheck.accuracy.assessment.simulate import play
 from fieldcheck.accuracy.comparison.reuse import Carried, draw_top_up, frame_of, old_chances, pooled
 from fieldcheck.accuracy.comparison.simulate import simulate_reuse
+from fieldcheck.accuracy.estimators.chances import ArrayChances, EqualChance
 from fieldcheck.accuracy.estimators.model_assisted import Fit
 from fieldcheck.core.draws import PooledDraws
 from fieldcheck.core.errors import BudgetError, PoolError, SampleError
 from fieldcheck.core.sample import Labelled
 from fieldcheck.sources.pools.arrays import from_arrays
 from fieldcheck.testing.statistics import assert_covers
+
+from ..said import of_all
 
 WORDS = np.array(["ant", "bee", "cat", "dog"])
 
@@ -56,6 +59,16 @@ def campaign(pool: Pool, spec: str = "waves", *, budget: int = 100, seed: int = 
     return play(Field.of(pool, auxiliary=auxiliary_names(design, pool)), design, budget=budget, seed=seed)
 
 
+def chances(labelled: Labelled) -> np.ndarray:
+    """Of all items: asked for, and the same where they are."""
+    frame, chance = labelled.sample.frame, labelled.sample.drawn_as(PooledDraws).chance
+    assert frame is not None
+    found = chance.at(np.arange(frame.size))
+    there = chance.sent(frame)
+    assert np.array_equal(found, np.concatenate(list(frame.map(lambda part, _: there(part), None))))
+    return found
+
+
 @pytest.mark.parametrize("pool", [versions()[0], prices()[0]], ids=["classes", "numbers"])
 def test_the_estimate_is_that_of_an_ordinary_campaign(pool: Pool) -> None:
     """Without a new version, the labels of ``waves`` give what ``waves`` knows: of classes also its estimate.
@@ -64,44 +77,44 @@ def test_the_estimate_is_that_of_an_ordinary_campaign(pool: Pool) -> None:
     """
     labelled = campaign(pool)
     fit = Fit.of(labelled)
-    said = fit.items.of_all()
-    draws = PooledDraws(said.chance)
+    said = of_all(fit.items)
+    draws = PooledDraws(ArrayChances(said.chance))
     again = Fit.of(replace(labelled, sample=replace(labelled.sample, draws=draws)))
     assert again.value == pytest.approx(fit.found.value, rel=1e-12)
     assert fit.value == pytest.approx(fit.audit if pool.task == "regression" else again.value, rel=1e-12)
     assert again.seen == pytest.approx(fit.seen, rel=1e-12)
     assert again.foreseen == pytest.approx(fit.foreseen, rel=1e-12)
-    assert again.items.of_all().expected == pytest.approx(said.expected, rel=1e-12)
+    assert of_all(again.items).expected == pytest.approx(said.expected, rel=1e-12)
 
 
 def test_chances_of_both_campaigns_are_pooled() -> None:
     old, new = versions()
     labelled = campaign(old, "srs", budget=80)
-    before = old_chances(labelled)
-    assert np.all(before == 80 / 800)
+    before, every = 80 / 800, np.arange(800)
+    assert np.all(old_chances(labelled).at(every) == before)
     items = labelled.sample.items
-    carried, frame = Carried(items, new.losses()[items], before), frame_of(new)
+    carried, frame = Carried(items, new.losses()[items], old_chances(labelled)), frame_of(new)
     top = draw_top_up(frame, carried, 40, seed=2)
     assert len(set(top.items.tolist())) == 40
     assert not set(top.items.tolist()) & set(items.tolist())
     fit = pooled(frame, carried, top, new.losses()[top.items], measure=new.measure())
-    added = 1 - (1 - fit.sample.draws.chance) / (1 - before)
+    added = 1 - (1 - chances(fit)) / (1 - before)
     left = np.ones(800, dtype=bool)
     left[items] = False
     assert added[left].sum() == pytest.approx(40, abs=1e-9)
     # The first half of the top-up, in its random order, is a top-up of half the size.
     half = pooled(frame, carried, top, new.losses()[top.items[:20]], measure=new.measure())
-    assert 1 - (1 - half.sample.draws.chance) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
+    assert 1 - (1 - chances(half)) / (1 - before) == pytest.approx(added / 2, abs=1e-9)
 
 
 def test_top_up_chances_are_frequencies() -> None:
     """A top-up of 30, 1,500 times: counts are within the distance that leaves 1e-6 over all items (6 sd)."""
     old, new = versions(150)
     items = campaign(old, budget=40).sample.items
-    carried, frame = Carried(items, new.losses()[items], np.full(150, 0.3)), frame_of(new)
+    carried, frame = Carried(items, new.losses()[items], EqualChance(0.3)), frame_of(new)
     drawn = [draw_top_up(frame, carried, 30, seed=seed) for seed in range(1_500)]
     fit = pooled(frame, carried, drawn[0], new.losses()[drawn[0].items], measure=new.measure())
-    chance = 1 - (1 - fit.sample.draws.chance) / (1 - carried.chance)
+    chance = 1 - (1 - chances(fit)) / (1 - 0.3)
     chance[items] = 0
     counts = np.bincount(np.concatenate([one.items for one in drawn]), minlength=150)
     assert np.all(np.abs(counts / 1_500 - chance) <= 6 * np.sqrt(chance * (1 - chance) / 1_500) + 1e-9)

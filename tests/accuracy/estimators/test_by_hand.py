@@ -16,6 +16,8 @@ from fieldcheck.core.draws import (
 )
 from fieldcheck.core.sample import Labelled, Sample
 
+from ..said import of_all
+
 
 def found(sample: Sample, losses, task="classification"):
     values = np.array(losses, dtype=float)
@@ -109,7 +111,7 @@ def test_losses_without_a_limit_have_bounds_without_a_limit(name: str) -> None:
 def test_what_a_simple_random_sample_says_about_every_item() -> None:
     result = found(Sample(50, np.arange(5), "mean", EqualDraws(replacement=False)), [1, 0, 0, 1, 0])
     assert result.items is not None
-    for said, size in ((result.items.of_all(), 50), (result.items.drawn, 5)):
+    for said, size in ((of_all(result.items), 50), (result.items.drawn, 5)):
         assert {name: (len(values), values[0]) for name, values in vars(said).items()} == {
             "expected": (size, 0.4),
             "spread": (size, pytest.approx(0.24)),

@@ -30,6 +30,8 @@ from fieldcheck.numerics.sampling.draws import uniforms
 from fieldcheck.numerics.sampling.inclusion import wave_inclusion
 from fieldcheck.testing import assert_covers
 
+from ..said import of_all
+
 OBJECTIVES = ("estimate", "balanced", "expose", "protected")
 TASKS = ("classification", "regression")
 
@@ -119,7 +121,7 @@ def test_chances_and_estimates_once_more(task: str, objective: str, labels: int)
         total += sum((losses[item] - m[item]) / chances[item] for item in wave.tolist())
         audit += len(wave) / labels * total / len(losses)
         before |= set(wave.tolist())
-    np.testing.assert_allclose(fit.items.of_all().chance, 1 - missed, rtol=1e-9)
+    np.testing.assert_allclose(of_all(fit.items).chance, 1 - missed, rtol=1e-9)
     model = fit.model
     m = model.expected(model.fit(labelled.sample.items, labelled.losses))
     at = labelled.sample.items
@@ -150,7 +152,7 @@ def test_lost_labels_scale_their_wave() -> None:
             (usable[:0], usable), (drawn & False, drawn), (20, 5), sample.draws.floors, strict=True
         )
     ]
-    np.testing.assert_allclose(fit.items.of_all().chance, 1 - (1 - chances[0] * 18 / 20) * (1 - chances[1]), rtol=1e-9)
+    np.testing.assert_allclose(of_all(fit.items).chance, 1 - (1 - chances[0] * 18 / 20) * (1 - chances[1]), rtol=1e-9)
 
 
 def test_variances_by_hand() -> None:
@@ -160,7 +162,7 @@ def test_variances_by_hand() -> None:
     """
     labelled = campaign()
     fit = Fit.of(labelled)
-    said = fit.items.of_all()
+    said = of_all(fit.items)
     items, losses, size = labelled.sample.items, labelled.losses, len(said.chance)
     held_out = np.empty(len(items))
     for fold in range(5):
@@ -380,4 +382,4 @@ def test_an_estimate_after_others_is_the_same_as_a_first_one(task: str) -> None:
         found = [Fit.of(with_losses(replace(part, frame=frame), truth)) for frame in (kept, pool(task)[0])]
         assert found[0].value == found[1].value
         assert found[0].audit == found[1].audit
-        assert len({one.items.of_all().chance.tobytes() for one in found}) == 1
+        assert len({of_all(one.items).chance.tobytes() for one in found}) == 1

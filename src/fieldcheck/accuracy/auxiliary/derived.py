@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -167,6 +168,10 @@ class PoolFrame(Frame):
         needs = tuple(dict.fromkeys((*self.auxiliary, "prediction", *needs)))
         return self.pool.map(_KeptStep(kept, self.predictions is not None, beside), asked, needs=needs)
 
+    def reader(self) -> Callable[[int, int], Frame]:
+        known = tuple(self.auxiliary), self.traits, self.predictions is not None
+        return partial(_between, self.pool.reader().between, known)
+
     def take(self, items: IntArray) -> Frame:
         some = self.pool.fetched(items, needs=(*self.auxiliary, "prediction"))
         predicted = self.predictions is not None
@@ -186,6 +191,14 @@ class PoolFrame(Frame):
         return self.memo(("only", *wanted), lambda: self._own(auxiliary=PoolColumns(self.pool, wanted)))
 
 
+def _between(
+    rows: Callable[..., Any], known: tuple[tuple[str, ...], Mapping[str, Trait], bool], first: int, last: int
+) -> Frame:
+    """Items of the frame of a pool, read where they are looked at."""
+    names, traits, predicted = known
+    return _part_frame(rows(first, last, needs=(*names, "prediction")), names, traits, None, predicted=predicted)
+
+
 def map_beside(
     frame: Frame, pool: Pool, step: Callable[[tuple[Frame, Pool], C], R], given: C, *, needs: Collection[str]
 ) -> Iterator[R]:
@@ -196,12 +209,14 @@ def map_beside(
     """
     if isinstance(frame, PoolFrame) and frame.pool is pool:
         return frame.map_beside(step, given, needs=needs)
-    return frame.map(_beside, (pool.in_memory(), step, given))
+    return frame.map(_beside, (pool.reader().between, tuple(needs), step, given))
 
 
-def _beside(part: Frame, given: tuple[Pool, Callable[[tuple[Frame, Pool], C], R], C]) -> R:
-    pool, step, own = given
-    return step((part, pool.rows(slice(part.start, part.start + part.size), start=part.start)), own)
+def _beside(
+    part: Frame, given: tuple[Callable[..., Any], tuple[str, ...], Callable[[tuple[Frame, Pool], C], R], C]
+) -> R:
+    rows, needs, step, own = given
+    return step((part, rows(part.start, part.start + part.size, needs=needs)), own)
 
 
 @dataclass(frozen=True, eq=False)

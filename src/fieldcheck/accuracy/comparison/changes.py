@@ -160,15 +160,14 @@ def between(
     cuts = tuple(_cut(pools[0], cutting.cut(pools[0], one), gain, gone, fresh, level=level) for one in by)
 
     def listed(which: BoolArray) -> tuple[ChangedItem, ...]:
-        return tuple(_item(int(at), pools, labels) for at in new.sample.items[which])
+        return _changed(new.sample.items[which], pools, labels)
 
     return Change(value, value - half, value + half, listed(gone), listed(fresh), len(new.losses), cuts)
 
 
-def _item(at: int, pools: tuple[Pool, Pool], labels: Mapping[str, Label]) -> ChangedItem:
-    before, now = (str(pool.prediction_at(at)) for pool in pools)
-    name = pools[1].id_of(at)
-    return ChangedItem(name, str(labels[name]), before, now)
+def _changed(items: IntArray, pools: tuple[Pool, Pool], labels: Mapping[str, Label]) -> tuple[ChangedItem, ...]:
+    names, (before, now) = pools[1].ids_of(items), (map(str, pool.predictions_at(items.tolist())) for pool in pools)
+    return tuple(map(ChangedItem, names, (str(labels[name]) for name in names), before, now))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fieldcheck.accuracy.auxiliary import derived
 from fieldcheck.accuracy.comparison.matching import aligned
+from fieldcheck.core.draws import PoolChances
 from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.rng import stream
@@ -77,15 +78,15 @@ class ContestedItems:
         )
         return cls(matched, _names(pools), items, pairs)
 
-    def reusing(self, labelled: IntArray, chance: FloatArray) -> ContestedItems:
+    def reusing(self, labelled: IntArray, chance: PoolChances) -> ContestedItems:
         """With the labels of an earlier campaign on the same pool, which no model has seen.
 
         labelled
             Positions in the pool.
         chance
-            One per item of the pool: the probability that it was labelled.
+            To be one of them.
         """
-        return replace(self, before=np.flatnonzero(np.isin(self.items, labelled)), chance=chance[self.items])
+        return replace(self, before=np.flatnonzero(np.isin(self.items, labelled)), chance=chance.at(self.items))
 
     @property
     def open(self) -> int:

@@ -13,15 +13,24 @@ chance ``(π - τ)/(1 - τ)``, π the chance to be labelled and τ that to be la
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from fieldcheck.accuracy import estimators
 from fieldcheck.accuracy.assessment.sampling import auxiliary_names, build_design
 from fieldcheck.accuracy.auxiliary import derived
+from fieldcheck.accuracy.estimators.chances import (
+    ArrayChances,
+    EqualChance,
+    JoinedChances,
+    RememberedChances,
+    WaveChances,
+    either,
+)
 from fieldcheck.core import measures, words
-from fieldcheck.core.draws import PooledDraws
+from fieldcheck.core.draws import PoolChances, PooledDraws
 from fieldcheck.core.errors import BudgetError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.measures.base import SCALES, Measure
@@ -31,8 +40,9 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import BoolArray, FloatArray, IntArray
 from fieldcheck.core.versions import versions
-from fieldcheck.numerics.regression import priors, risk
-from fieldcheck.numerics.sampling.wave import PastWave, WaveRule, kept_chance, replay
+from fieldcheck.numerics import exact
+from fieldcheck.numerics.regression import believed, priors, risk
+from fieldcheck.numerics.sampling.wave import WaveRule, drawn_apart, kept_chance
 
 RULE = WaveRule(floor=0.2)
 """A fifth of the chances of a top-up is the same for all items."""
@@ -51,18 +61,12 @@ class Carried:
     losses
         Of the new version, one per label.
     chance
-        One per item of the pool: the probability that the earlier campaign drew it.
+        Of every item of the pool: that the earlier campaign drew it, and that it was labelled.
     """
 
     items: IntArray
     losses: FloatArray
-    chance: FloatArray
-
-    def drawn(self) -> BoolArray:
-        """One per item: True where it has a label already."""
-        drawn = np.zeros(len(self.chance), dtype=bool)
-        drawn[self.items] = True
-        return drawn
+    chance: PoolChances
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,20 +80,28 @@ class History:
     gone
         All items that were labelled to train with, in this round and before.
     chance, train_chance
-        One per item: the probability to be labelled, and to be labelled for training.
+        Of every item: to be labelled, and to be labelled for training.
     """
 
     items: IntArray
     train: BoolArray
     gone: IntArray
-    chance: FloatArray
-    train_chance: FloatArray
+    chance: PoolChances
+    train_chance: PoolChances
 
-    def kept(self, trained_on: IntArray) -> Kept:
+    @classmethod
+    def first(cls, items: IntArray, train: BoolArray, chance: PoolChances, *, train_share: float = 0.0) -> History:
+        """Of the first campaign; ``train_share`` of its labels were to train with."""
+        apart = JoinedChances(partial(np.multiply, train_share), (chance,))
+        return cls(items, train, items[train], chance, apart)
+
+    def kept(self, trained_on: IntArray, *, population: int) -> Kept:
         """What still judges a version that was trained on all that was set apart, and on further items.
 
         trained_on
             These; one of them must not be a label that was kept.
+        population
+            Items of the whole pool, of which those that are left are held in memory.
         """
         seen = np.intersect1d(trained_on, self.items[~self.train])
         if len(seen):
@@ -105,16 +117,14 @@ class History:
                 hint="a campaign started with --train-share 0.5, which keeps half of the labels",
             )
         gone = np.union1d(self.gone, trained_on).astype(np.int64)
-        left = np.setdiff1d(np.arange(len(self.chance)), gone, assume_unique=True).astype(np.int64)
+        left = np.setdiff1d(np.arange(population), gone, assume_unique=True).astype(np.int64)
         which = ~self.train
-        chance = kept_chance(self.chance, self.train_chance)
-        return Kept(left, np.searchsorted(left, self.items[which]), which, chance[left])
+        chance = JoinedChances(kept_chance, (self.chance, self.train_chance)).at(left)
+        return Kept(left, np.searchsorted(left, self.items[which]), which, ArrayChances(chance))
 
     def all(self) -> Kept:
         """All labels, for a version that was trained on none of them."""
-        everything = np.ones(len(self.items), dtype=bool)
-        left = np.arange(len(self.chance), dtype=np.int64)
-        return Kept(left, self.items, everything, self.chance)
+        return Kept(None, self.items, np.ones(len(self.items), dtype=bool), RememberedChances(self.chance))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,47 +132,51 @@ class Kept:
     """Labels that judge a new version.
 
     left
-        The items that it is judged on: positions in the pool.
+        The items that it is judged on: positions in the pool; None: all of them.
     items
         Labelled ones, as positions among those.
     which
         One per label of the history: True where it is one of them.
     chance
-        One per item that is left: the probability that it was labelled, and kept.
+        Of every item that is left: to be labelled, and kept.
     """
 
-    left: IntArray
+    left: IntArray | None
     items: IntArray
     which: BoolArray
-    chance: FloatArray
+    chance: PoolChances
 
     def and_then(
-        self, more: IntArray, train: BoolArray, wave: FloatArray, *, train_share: float, population: int
+        self, more: IntArray, train: BoolArray, wave: PoolChances, *, train_share: float, population: int
     ) -> History:
         """What there is for the version after the next, with the labels of a top-up.
 
         more, train
             Its items, as positions among those that are left, and which of them are to train with.
         wave
-            One per item that is left: the chance that the top-up labelled it.
+            Of every item that is left: that the top-up labelled it.
         population
             Items of the whole pool.
         """
-        missed, apart = 1 - self.chance, np.zeros(len(self.items), dtype=bool)
-        return History(
-            items=np.concatenate([self.left[self.items], self.left[more]]),
-            train=np.concatenate([apart, train]),
-            gone=np.union1d(np.setdiff1d(np.arange(population), self.left), self.left[more[train]]),
-            chance=_spread(1 - missed * (1 - wave), self.left, population),
-            train_chance=_spread(missed * wave * train_share, self.left, population),
-        )
+        both, left, items = (self.chance, wave), self.left, np.concatenate([self.items, more])
+        roles = np.concatenate([np.zeros(len(self.items), dtype=bool), train])
+        chances = JoinedChances(either, both), JoinedChances(partial(_apart, train_share), both)
+        if left is None:
+            return History(items, roles, np.sort(more[train]), *chances)
+        gone = np.union1d(np.setdiff1d(np.arange(population), left), left[more[train]])
+        return History(left[items], roles, gone, *(_spread(one, left, population) for one in chances))
 
 
-def _spread(values: FloatArray, left: IntArray, size: int) -> FloatArray:
-    """Of the items that are left, as values of all items; 0 elsewhere."""
+def _apart(share: float, earlier: FloatArray, wave: FloatArray) -> FloatArray:
+    """To be labelled by a wave, and not before, and to be of this share that is to train with."""
+    return (1 - earlier) * wave * share
+
+
+def _spread(chance: PoolChances, left: IntArray, size: int) -> ArrayChances:
+    """Of the items that are left, as those of all items; 0 elsewhere."""
     whole = np.zeros(size)
-    whole[left] = values
-    return whole
+    whole[left] = chance.at(np.arange(len(left)))
+    return ArrayChances(whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,37 +185,40 @@ class TopUp:
 
     items
         Positions in the pool, in the order to label them.
-    belief
-        What was believed about the new version when they were drawn.
+    wave
+        What was believed about the new version when they were drawn, and the chances that this gave.
     train
         One per item: True where it is to train the version after this one with; None where all are kept.
     """
 
     items: IntArray
-    belief: risk.Belief
+    wave: believed.SettledWave
     train: BoolArray | None = None
 
     @classmethod
     def none(cls, model: risk.RiskModel) -> TopUp:
         """No further items."""
-        return cls(np.zeros(0, dtype=np.int64), model.prior())
+        return cls(np.zeros(0, dtype=np.int64), believed.SettledWave(model.prior(), RULE.nothing()))
 
 
-def old_chances(labelled: Labelled) -> FloatArray:
-    """One per item of the old pool: the probability that the earlier campaign drew it.
+def old_chances(labelled: Labelled, *, by_design: FloatArray | None = None) -> PoolChances:
+    """Of every item of the old pool: that the earlier campaign drew it.
 
     Known for simple random sampling without replacement and for ``waves``; other techniques draw with replacement, or
     by strata and groups whose chances do not carry over to another model.
+
+    by_design
+        One per item, where they do not follow from the draws and the design knows them.
     """
     sample = labelled.sample
-    fit = estimators.estimate(labelled).items if sample.draws.reusable else None
-    if fit is None:
+    found = estimators.chances_of(labelled) if by_design is None else ArrayChances(by_design)
+    if found is None:
         raise SampleError(
             f"labels drawn for the estimator '{sample.estimator}' cannot be re-used",
             rule="re-use needs the chance of every item to be drawn: designs waves, srs (without replacement), deepest",
             hint="begin a new campaign with --design waves: its labels can be re-used",
         )
-    return fit.of_all().chance
+    return found
 
 
 def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train: float = 0.0) -> TopUp:
@@ -220,15 +237,12 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train:
     if not count:
         return TopUp.none(model)
     belief = model.fit(carried.items, carried.losses)
-    items, roles = RULE.draw_apart(
-        model.prospect(belief),
-        carried.drawn(),
-        count,
-        train=train,
-        choice=stream(seed, "reuse"),
-        order=stream(seed, "reuse", "order"),
-    )
-    return TopUp(items, belief, roles if train else None)
+    before = believed.Believed(frame, believed.BeforeWave(model.rule, belief, np.sort(carried.items)))
+    look = exact.scan(before, believed.first_look, RULE.objective)
+    chances = RULE.settled(before, count, look.sums)
+    streams = {"choice": stream(seed, "reuse"), "order": stream(seed, "reuse", "order")}
+    items, roles = drawn_apart(before, chances, count, train=train, along=look.along, **streams)
+    return TopUp(items, believed.SettledWave(belief, chances), roles if train else None)
 
 
 def pooled(
@@ -238,7 +252,7 @@ def pooled(
     losses: FloatArray,
     *,
     measure: Measure,
-    drawn_by: Pool | None = None,
+    drawn_by: Frame | None = None,
 ) -> Labelled:
     """All labels, with the chance that any of the two campaigns drew an item.
 
@@ -246,26 +260,25 @@ def pooled(
         Of the new version on the first items of the top-up: a first part of it, in its random order, is a smaller one.
         Infinite where an item cannot be labelled.
     drawn_by
-        The pool that the top-up was drawn by, where it is not that of the frame.
+        The frame that the top-up was drawn by, where it is another one.
     """
     known = np.isfinite(losses)
     more = top.items[: len(losses)]
-    drawer = frame if drawn_by is None else frame_of(drawn_by)
-    chance = 1 - (1 - carried.chance) * (1 - top_up_chance(drawer, carried, top, losses))
+    chance = JoinedChances(either, (carried.chance, top_up_chance(drawn_by or frame, top, losses)))
     items = np.concatenate([carried.items, more[known]])
     everything = np.concatenate([carried.losses, losses[known]])
     sample = Sample(frame.size, items, build_design(DESIGN).estimator, PooledDraws(chance), frame=frame)
     return Labelled(sample, everything, measure.failed(everything), frame.task)
 
 
-def top_up_chance(frame: Frame, carried: Carried, top: TopUp, losses: FloatArray) -> FloatArray:
+def top_up_chance(frame: Frame, top: TopUp, losses: FloatArray) -> PoolChances:
     """The chance of every item to be drawn by the top-up, and labelled; ``pooled`` has the words."""
-    known, more = np.isfinite(losses), top.items[: len(losses)]
-    if not known.any():
-        return np.zeros(frame.size)
-    wave = PastWave(RULE, priors.model_of(frame).prospect(top.belief), len(top.items), more[known], more[~known])
-    ((_, inclusion, _),) = replay([wave], carried.drawn())
-    return inclusion
+    labelled = int(np.count_nonzero(np.isfinite(losses)))
+    if not labelled:
+        return EqualChance(0.0)
+    # What was labelled of a wave, in its random order, is a smaller wave.
+    wave = replace(top.wave, share=labelled / len(top.items))
+    return WaveChances(frame, priors.model_of(frame).rule, wave)
 
 
 def require_unseen(labels_unseen: bool) -> None:

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
-import numpy as np
-
-from fieldcheck.core.draws import Draws
+from fieldcheck.core.draws import Draws, PoolChances
 from fieldcheck.core.interval import Interval, protected_of
 from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.sample import Labelled
@@ -55,16 +53,6 @@ class ItemFit:
     rule: ItemRule
     drawn: ItemValues
     optimism: float = 1.0
-
-    def of_all(self) -> ItemValues:
-        """What is said about all items, in memory."""
-        parts = list(self.frame.map(_values, self.rule))
-        columns = ("expected", "spread", "chance")
-        return ItemValues(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
-
-
-def _values(part: Frame, rule: ItemRule) -> ItemValues:
-    return rule.of(part)
 
 
 @dataclass(frozen=True)
@@ -117,3 +105,12 @@ class Estimator(Protocol):
     accepts: ClassVar[tuple[type[Draws], ...]]
 
     def estimate(self, labelled: Labelled, *, level: float) -> MeanLoss: ...
+
+
+@runtime_checkable
+class KnowsChances(Estimator, Protocol):
+    """An estimator that knows the chance of every item of the pool, so that the labels serve another model as well."""
+
+    def chances(self, labelled: Labelled) -> PoolChances:
+        """Where the draws are ``reusable``."""
+        ...

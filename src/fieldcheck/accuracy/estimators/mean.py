@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import ItemFit, ItemRule, ItemValues, MeanLoss
+from fieldcheck.accuracy.estimators.chances import EqualChance
 from fieldcheck.core.draws import Draws, EqualDraws
 from fieldcheck.core.interval import Interval
 from fieldcheck.core.pool.frame import Frame
@@ -33,6 +34,9 @@ class Mean:
         alike = _Alike(found.value, float(labelled.losses.var()), len(labelled.sample) / population)
         drawn = alike.values(len(labelled.sample))
         return replace(found, make_items=lambda: ItemFit(Frame(population, labelled.task), alike, drawn))
+
+    def chances(self, labelled: Labelled) -> EqualChance:
+        return EqualChance(len(labelled.sample) / labelled.sample.population)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from fieldcheck.accuracy.estimators.base import ItemFit, ItemRule, ItemValues, MeanLoss
+from fieldcheck.accuracy.estimators.chances import WaveChances
 from fieldcheck.core import words
-from fieldcheck.core.draws import Draws, PooledDraws, WaveDraws
+from fieldcheck.core.draws import Draws, PoolChances, PooledDraws, WaveDraws
 from fieldcheck.core.errors import SampleError
 from fieldcheck.core.interval import Basis, Interval
 from fieldcheck.core.pool.frame import Frame
@@ -57,6 +58,12 @@ class ModelAssisted:
             make_items=lambda: fit.items,
         )
 
+    def chances(self, labelled: Labelled) -> PoolChances:
+        if isinstance(labelled.sample.draws, PooledDraws):
+            return labelled.sample.draws.chance
+        model = priors.model_of(_frame(labelled))
+        return WaveChances(_frame(labelled), model.rule, _Past.of(labelled, model).unaudited)
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -82,7 +89,8 @@ class Fit:
         frame, items, losses = _frame(labelled), labelled.sample.items, labelled.losses
         model = priors.model_of(frame)
         if isinstance(labelled.sample.draws, PooledDraws):
-            known, at = assisted.GivenChances(labelled.sample.draws.chance), labelled.sample.draws.chance[items]
+            chance = labelled.sample.draws.chance
+            known, at = assisted.GivenChances(chance.sent(frame)), chance.at(items)
             return cls(labelled, model, assisted.assisted(model, items, losses, chances=known, at=at), known, at)
         past = _Past.of(labelled, model)
         at = past.chances.chance(model.rule, frame.take(items))
@@ -90,7 +98,7 @@ class Fit:
         audit = past.audit(labelled, model, found.audit)
         # Where all are known, both are the truth.
         audit = found.value if len(items) == frame.size else audit
-        return cls(labelled, model, found, replace(past.chances, audited=()), at, audit)
+        return cls(labelled, model, found, past.unaudited, at, audit)
 
     @property
     def value(self) -> float:
@@ -248,6 +256,11 @@ class _Past:
         known: dict[bytes, float] = _frame(labelled).memo("waves looked back at", dict)
         missing = tuple(number for number, key in enumerate(keys) if key not in known)
         return cls(assisted.AnyWave(tuple(waves), tuple(drawn), missing), known, tuple(keys))
+
+    @property
+    def unaudited(self) -> assisted.AnyWave:
+        """The chances alone."""
+        return replace(self.chances, audited=())
 
     def audit(self, labelled: Labelled, model: risk.RiskModel, sums: tuple[float, ...]) -> float:
         """The audit estimate: by each wave the sum of all losses, those known before and the prediction of the others,

@@ -134,11 +134,10 @@ class AccuracyQuestion:
     def past_labels(self, evidence: LabelEvidence) -> PastLabels:
         """What may be re-used for another version."""
         labelled, notes = self.labelled(evidence)
-        known = self._chances(len(labelled.sample))
-        chance = reuse.old_chances(labelled) if known is None else known
+        chance = reuse.old_chances(labelled, by_design=self._chances(len(labelled.sample)))
         items, roles = labelled.sample.items, labelled.sample.train
         train = np.zeros(len(items), dtype=bool) if roles is None else roles
-        history = reuse.History(items, train, items[train], chance, self.settings.train_share * chance)
+        history = reuse.History.first(items, train, chance, train_share=self.settings.train_share)
         return PastLabels(self.pool, history, evidence.labels, notes)
 
     def enough(self, evidence: LabelEvidence) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -21,10 +22,11 @@ from fieldcheck.core.errors import CampaignError, SampleError
 from fieldcheck.core.estimate import Estimate
 from fieldcheck.core.label import Label, Missing
 from fieldcheck.core.pool import ids as identity
+from fieldcheck.core.pool.frame import Frame
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.core.types import FloatArray
-from fieldcheck.numerics.regression import priors
+from fieldcheck.numerics.regression import believed, priors
 
 ESTIMATOR = "reuse"
 """Not one of the estimators of an accuracy: a top-up is estimated together with the labels that it tops up."""
@@ -73,7 +75,7 @@ class ReuseQuestion:
         measures.refuse_outcomes(past.labels)
         whole = aligned(past.pool, new)
         kept, notes = _kept(past, other)
-        pool, before = (one if len(kept.left) == len(one) else one.select(kept.left) for one in (whole, past.pool))
+        pool, before = (one if kept.left is None else one.select(kept.left) for one in (whole, past.pool))
         carried = reuse.Carried(kept.items, pool.losses_of(past.labels, kept.items), kept.chance)
         notes = (*past.notes, *_lost(past.labels), *notes)
         return cls(
@@ -88,6 +90,10 @@ class ReuseQuestion:
     def design(self) -> Design:
         """Waves: the top-up is one."""
         return sampling.build_design(reuse.DESIGN)
+
+    @cached_property
+    def _frame(self) -> Frame:
+        return reuse.frame_of(self.pool)
 
     @property
     def count(self) -> int:
@@ -108,14 +114,15 @@ class ReuseQuestion:
 
     def draw(self, evidence: LabelEvidence | None) -> Sample:
         """One wave, where further labels tell most about the new version."""
-        frame = reuse.frame_of(self.pool)
-        top = reuse.draw_top_up(frame, self.carried, self.count, seed=self.seed, train=self.train_share)
+        top = reuse.draw_top_up(self._frame, self.carried, self.count, seed=self.seed, train=self.train_share)
+        chances = top.wave.chances
         draws = WaveDraws(
             wave=np.zeros(len(top.items), dtype=np.int64),
             sizes=(len(top.items),),
-            beliefs=(top.belief.as_row(),),
-            objective=reuse.RULE.objective,
-            floors=(reuse.RULE.floor,),
+            beliefs=(top.wave.belief.as_row(),),
+            objective=chances.objective,
+            floors=(chances.floor,),
+            scales=(np.array([chances.level, chances.factor, chances.cut]),),
             certain=reuse.RULE.certain,
             before=self.carried.items,
         )
@@ -127,7 +134,7 @@ class ReuseQuestion:
     def statement(self, evidence: LabelEvidence, *, level: float) -> Estimate:
         """The new version's accuracy, from the old labels and those of the top-up before its first gap."""
         top, losses = self._top_up(evidence)
-        fit = reuse.pooled(reuse.frame_of(self.pool), self.carried, top, losses, measure=self.pool.measure())
+        fit = reuse.pooled(self._frame, self.carried, top, losses, measure=self.pool.measure())
         left = _left(losses, len(evidence.ids))
         found = reuse.explained(
             fit, self.pool, seed=self.seed, level=level, reused=len(self.carried.items), warnings=left
@@ -150,8 +157,10 @@ class ReuseQuestion:
 
     def _top_up(self, evidence: LabelEvidence) -> tuple[reuse.TopUp, FloatArray]:
         """What was drawn, and the losses of what is labelled of it before the first gap."""
-        beliefs = evidence.sample.drawn_as(WaveDraws).beliefs
-        top = reuse.TopUp(evidence.sample.items, priors.model_of(reuse.frame_of(self.pool)).belief(beliefs[0]))
+        draws = evidence.sample.drawn_as(WaveDraws)
+        belief = priors.model_of(self._frame).belief(draws.beliefs[0])
+        wave = believed.SettledWave.stored(belief, draws.objective, draws.floors[0], draws.scales[0])
+        top = reuse.TopUp(evidence.sample.items, wave)
         known = self.pool.losses_of(evidence.labels, evidence.sample.items)
         return top, known[: _before_gap(known)]
 
@@ -160,21 +169,21 @@ class ReuseQuestion:
         top, losses = self._top_up(evidence)
         known = self.before.losses_of(evidence.labels, evidence.sample.items)[: len(losses)]
         carried = replace(self.carried, losses=self.before.losses_of(self.past.labels, self.carried.items))
-        old, new = (
-            reuse.pooled(reuse.frame_of(pool), labels, top, said, measure=pool.measure(), drawn_by=self.pool)
-            for pool, labels, said in ((self.before, carried, known), (self.pool, self.carried, losses))
+        old = reuse.pooled(
+            *(reuse.frame_of(self.before), carried, top, known), measure=self.before.measure(), drawn_by=self._frame
         )
+        new = reuse.pooled(self._frame, self.carried, top, losses, measure=self.pool.measure())
         labels = {**self.past.labels, **evidence.labels}
         return changes.between(old, new, (self.before, self.pool), labels, level=level, by=by)
 
     def past_labels(self, evidence: LabelEvidence) -> PastLabels:
         """What may be re-used for the version after this one: the labels of all rounds."""
         top, losses = self._top_up(evidence)
-        frame, usable = reuse.frame_of(self.pool), np.isfinite(losses)
+        usable = np.isfinite(losses)
         more = top.items[: len(losses)][usable]
         roles = np.zeros(len(losses), dtype=bool) if evidence.sample.train is None else evidence.sample.train
         train = roles[: len(losses)][usable]
-        wave = reuse.top_up_chance(frame, self.carried, top, losses)
+        wave = reuse.top_up_chance(self._frame, top, losses)
         history = self.kept.and_then(more, train, wave, train_share=self.train_share, population=len(self.whole))
         labels = {**self.past.labels, **evidence.labels}
         return PastLabels(self.whole, history, labels, self.notes)
@@ -201,10 +210,11 @@ def _kept(past: PastLabels, other: Other) -> tuple[reuse.Kept, tuple[str, ...]]:
     if not other.trained:
         return past.history.all(), ()
     ids = _in_pool(past.pool, other.trained_on)
-    kept = past.history.kept(past.pool.position_of(ids))
-    trained, count = len(past.pool) - len(kept.left), int(kept.which.sum())
+    positions = past.pool.position_of(ids)
+    kept = past.history.kept(positions, population=len(past.pool))
+    trained, count = len(np.union1d(past.history.gone, positions)), int(kept.which.sum())
     said = (
-        f"judged on the {words.counted(len(kept.left), 'item')} that it was not trained on, "
+        f"judged on the {words.counted(len(past.pool) - trained, 'item')} that it was not trained on, "
         f"by {words.counted(count, 'label that was kept', 'labels that were kept')}; "
         f"{words.counted(trained, 'item')} left out",
         f"{count:,} kept labels do not show gains under about {changes.least_gain(count):.0%}".replace("%", " points"),

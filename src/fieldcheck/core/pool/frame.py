@@ -141,6 +141,14 @@ class Frame:
         """Some of the items, to be looked at once."""
         return replace(self.part(items), _kept=None)
 
+    def reader(self) -> Callable[[int, int], Frame]:
+        """What is sent to where steps of another frame run, to look at the same items of this one there: from two
+        positions to the items from the one up to that before the other."""
+        return self._own()._between
+
+    def _between(self, first: int, last: int) -> Frame:
+        return replace(self._some(slice(first, last), last - first), start=first, _kept=None)
+
     def map(self, step: Callable[[Frame, C], R], given: C) -> Iterator[R]:
         """A step for some items after the other, as many as a processor has at hand."""
         parts = self.memo("parts", lambda: list(self._parts())) if self.size <= FEW else self._parts()

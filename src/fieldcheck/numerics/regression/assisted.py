@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,12 +46,12 @@ class ItemChances(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GivenChances:
-    """One per item, in memory."""
+    """As they were given: from a part to one per item."""
 
-    chance: FloatArray
+    chance: Callable[[Population], FloatArray]
 
     def look(self, rule: RiskRule, part: Population) -> tuple[FloatArray, tuple[ExactSum, ...]]:
-        return self.chance[part.start : part.start + part.size], ()
+        return self.chance(part), ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,6 +52,10 @@ class SettledWave:
         """By what was expected: the chance to be drawn, and labelled."""
         return self.chances.of(expected, rule.spread(expected)) * self.share
 
+    def chance(self, rule: RiskRule, part: Population) -> FloatArray:
+        """The same, one per item of a part."""
+        return self.inclusion(rule, rule.expected(self.belief, part))
+
 
 @dataclass(frozen=True, eq=False)
 class BeforeWave:

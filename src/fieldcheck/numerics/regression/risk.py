@@ -24,7 +24,6 @@ from fieldcheck.numerics.exact import ExactSum, scan
 from fieldcheck.numerics.regression.features import AsGiven, Features, Plain
 from fieldcheck.numerics.regression.modes import SHAPE, Failures, Likelihood, Losses, Modes, Prior, modes
 from fieldcheck.numerics.regression.population import Arrays, Population
-from fieldcheck.numerics.sampling.wave import Prospect
 from fieldcheck.numerics.types import BoolArray, FloatArray, IntArray
 
 Family = Literal["bernoulli", "gamma"]
@@ -349,11 +348,6 @@ class RiskModel:
     def shifted(self, expected: FloatArray, shift: float) -> FloatArray:
         """Expected losses after the intercept was moved; ``RiskRule.shifted`` has the words."""
         return self.rule.shifted(expected, shift)
-
-    def prospect(self, belief: Belief) -> Prospect:
-        """What a wave that is drawn with this belief goes by, of items in memory."""
-        expected = self.expected(belief)
-        return Prospect(expected, self.spread(expected), expected)
 
     def spread(self, expected: FloatArray, *, dispersion: float = 1 / SHAPE) -> FloatArray:
         """Variance of the loss, one per expected loss; ``RiskRule.spread`` has the words."""

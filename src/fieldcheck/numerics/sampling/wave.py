@@ -65,6 +65,10 @@ class WaveRule:
         """The chances of a wave of ``count``, of items in parts."""
         return settled(items, count, objective=self.objective, floor=self.floor, certain=self.certain, sums=sums)
 
+    def nothing(self) -> Inclusion:
+        """The chances of a wave of no item."""
+        return Inclusion(self.objective, self.floor, factor=0.0)
+
     def draw(
         self,
         prospect: Prospect,
