@@ -59,6 +59,15 @@ def test_a_folder_of_shards_stays_where_it_is(run: Run, tea: Path, monkeypatch: 
     assert sum(row["labels"] for row in found[1][0][1]["rows"]) == BUDGET
 
 
+def test_a_sheet_of_a_folder_of_shards_heeds_the_engine(run: Run, tea: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("shard", tea, "--out", "cut", "--rows", 100).code == 0
+    labelled(run, Path("cut"), "waves", lambda _: truth_of(tea))
+    here = run("estimate", "sheet.csv", "--json").json
+    monkeypatch.setattr(ShardedPool, "in_memory", lambda *_: pytest.fail("read whole"))
+    assert run("estimate", "sheet.csv", "--engine", "processes:workers=1", "--json").json == here
+    assert "no engine 'dask'" in run("estimate", "sheet.csv", "--engine", "dask").err
+
+
 def test_people_read_tables_and_notes(run: Run, tea: Path) -> None:
     labelled(run, tea, "waves")
     done = run("estimate", "sheet.csv", "--by", "kind", "--metrics", "accuracy,precision,recall,f1,confusion")

@@ -31,10 +31,11 @@ def open_campaign(
     storage: str, pool: Path | None = None, *, new_classes: Sequence[str] = (), engine: str = "local"
 ) -> Campaign:
     """The campaign at a place, to be used in a ``with`` statement; of a sheet, what is filled in is taken first."""
+    runs = options.engine_named(engine)
     if sheet.is_sheet(storage):
         with wrong_files.expecting(storage, "a campaign" if _is_lost(storage) else "a sheet"):
-            return sheet.open_sheet(Path(storage), pool=pool, new_classes=new_classes)
-    campaign = Campaign.open(storage, pool=pool, engine=options.engine_named(engine))
+            return sheet.open_sheet(Path(storage), pool=pool, new_classes=new_classes, engine=runs)
+    campaign = Campaign.open(storage, pool=pool, engine=runs)
     campaign.declare(*new_classes)
     return campaign
 

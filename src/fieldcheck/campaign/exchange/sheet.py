@@ -15,6 +15,7 @@ from fieldcheck.campaign.exchange.reading import read_lines
 from fieldcheck.campaign.stores import is_address
 from fieldcheck.core import words
 from fieldcheck.core.errors import LabelError, SampleError
+from fieldcheck.core.pool.engine import Engine
 from fieldcheck.files.whole import write_text
 
 ENDING = ".campaign.db"
@@ -41,8 +42,10 @@ def is_sheet(place: str) -> bool:
         return True
 
 
-def open_sheet(sheet: Path, *, pool: Path | None = None, new_classes: Sequence[str] = ()) -> Campaign:
-    """The campaign of a sheet, with all labels that are filled in."""
+def open_sheet(
+    sheet: Path, *, pool: Path | None = None, new_classes: Sequence[str] = (), engine: Engine | None = None
+) -> Campaign:
+    """The campaign of a sheet, with all labels that are filled in; ``engine`` is where the steps of shards run."""
     if sheet.is_dir() or not sheet.exists():
         what = "is a folder" if sheet.is_dir() else "is not found"
         raise SampleError(f"{sheet} {what}", rule="a campaign, or a file that `fieldcheck sample` wrote")
@@ -53,7 +56,7 @@ def open_sheet(sheet: Path, *, pool: Path | None = None, new_classes: Sequence[s
             rule=f"{sheet.name} belongs to the campaign that `fieldcheck sample` wrote beside it",
             hint="keep both files in one folder, under the names they were given",
         )
-    campaign = Campaign.open(beside, pool=pool)
+    campaign = Campaign.open(beside, pool=pool, engine=engine)
     try:
         campaign.declare(*new_classes)
         take_in(campaign, sheet)
