@@ -340,6 +340,7 @@ class Weighed:
 @step
 def traffic(folder: Path) -> None:
     """What a cluster would move; two waves and an estimate after a wave each."""
+    (folder / "cut-estimate.db").unlink(missing_ok=True)
     for name, work in (("start", begun), ("next", gone_on), ("estimate", estimated)):
         weighed = Weighed()
         work(folder, "cut", "estimate", engine=weighed)
