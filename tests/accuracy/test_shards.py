@@ -97,6 +97,22 @@ def test_the_same_for_any_cut_and_order(cuts: tuple[Path, np.ndarray], spec: str
         assert not pool.held
 
 
+def test_a_pool_that_was_read_whole_is_as_in_one_file(cuts: tuple[Path, np.ndarray]) -> None:
+    folder, losses = cuts
+    pool = sources.load(folder / "7", engine=AnyOrder())
+    pool.in_memory()
+    assert outcome(pool, losses, "waves") == outcome(sources.load(folder / "pool.parquet"), losses, "waves")
+
+
+@pytest.mark.parametrize("cuts", ["classification"], indirect=True)
+def test_a_variable_that_is_made_of_whole_columns(cuts: tuple[Path, np.ndarray]) -> None:
+    whole = sources.load(cuts[0] / "pool.parquet")
+    pool = sources.load(cuts[0] / "7", engine=AnyOrder())
+    assert derived.digest(pool, ["combined"]) == derived.digest(whole, ["combined"])
+    assert np.array_equal(derived.values(pool, "combined"), derived.values(whole, "combined"))
+    assert derived.names(pool) == derived.names(whole)
+
+
 def test_the_same_where_values_are_counted_in_cells(
     cuts: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:

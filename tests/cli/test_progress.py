@@ -6,6 +6,8 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -82,3 +84,27 @@ def test_lines_now_and_then_elsewhere(monkeypatch: pytest.MonkeyPatch, capsys: p
     said = capsys.readouterr().err.splitlines()
     assert said[:3] == [f"{show.STEPS}: {done} of 3" for done in range(3)]
     assert len(said) == 5
+
+
+def test_an_error_between_two_parts_leaves_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = list[str]()
+
+    @contextmanager
+    def bar(title: str) -> Iterator[show.Report]:
+        shown.append(title)
+        try:
+            yield lambda *_: None
+        finally:
+            shown.remove(title)
+
+    monkeypatch.setattr(show, "_bar", bar)
+    monkeypatch.setattr(show, "SLOW", -1.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    parts = None
+    with suppress(KeyboardInterrupt), show.steps_shown():
+        parts = counted(iter("abc"), 3)  # who caught the error may still hold it
+        next(parts)
+        assert shown == [show.STEPS]
+        raise KeyboardInterrupt
+    assert parts is not None
+    assert not shown

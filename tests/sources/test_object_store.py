@@ -20,6 +20,7 @@ from fieldcheck.cli import main
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.pool.engine import Loop
 from fieldcheck.files import places
+from fieldcheck.sources.pools.manifest import stamp
 
 pytest.importorskip("moto")
 
@@ -99,6 +100,18 @@ def test_a_shard_that_changed_or_is_missing_is_refused(bucket: str, pool: Path) 
     shard.unlink()
     with pytest.raises(FieldcheckError, match="is missing"):
         sources.load(f"{bucket}/broken")
+
+
+def test_an_object_is_told_by_its_time(bucket: str, pool: Path) -> None:
+    """What is written again with as many bytes is another pool: a run that stopped does not go on with it."""
+    sources.shard(pool, f"{bucket}/timed", rows=100)
+    place = places.place_of(f"{bucket}/timed/manifest.json")
+    before, content = stamp(place), place.read_bytes()
+    assert stamp(place) == before
+    time.sleep(1.1)  # S3 says whole seconds
+    with places.sent(place) as here:  # type: ignore[arg-type]
+        here.write_bytes(content)
+    assert stamp(place) != before
 
 
 @pytest.mark.parametrize("engine", [None, Loop()])

@@ -253,6 +253,20 @@ def test_the_first_shards_say_what_columns_are(tmp_path: Path, monkeypatch: pyte
     assert pool.origin.settings["confidence"] == "score:1"
 
 
+def test_what_the_first_shards_say_holds_where_the_pool_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few different whole numbers are classes, many are not: but a pool is read in one way."""
+    monkeypatch.setattr(sharded, "HEAD", 200)
+    rows = {"id": np.arange(900), "prediction": np.where(np.arange(900) < 300, np.arange(900) % 4, np.arange(900) * 97)}
+    pq.write_table(pa.table(rows), tmp_path / "pool.parquet")
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=100)
+    assert sources.load(tmp_path / "pool.parquet").task == "regression"
+    pool = sources.load(tmp_path / "cut", engine=engine_of("local"))
+    assert pool.task == pool.in_memory().task == "classification"
+    assert pool.predictions_at(range(900)) == pool.in_memory().predictions_at(range(900))
+
+
 def test_a_bad_value_is_found_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharded, "HEAD", 1)
     rows = {"id": np.arange(SIZE), "prediction": ["a", "b"] * (SIZE // 2), "confidence": np.full(SIZE, 0.9)}

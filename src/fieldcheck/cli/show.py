@@ -205,15 +205,19 @@ STEPS = "looking at the pool"
 @contextmanager
 def steps_shown() -> Iterator[None]:
     """How far each step over a large pool is, in a command that takes its time."""
-    with watching.watched(_StepBars() if sys.stderr.isatty() else _lines(STEPS)):
+    with ExitStack() as bar, watching.watched(_StepBars(bar) if sys.stderr.isatty() else _lines(STEPS)):
         yield
 
 
 class _StepBars:
-    """A bar for each step, which goes with it; none before the command has taken ``SLOW`` seconds."""
+    """A bar for each step, which goes with it; none before the command has taken ``SLOW`` seconds.
 
-    def __init__(self) -> None:
-        self._began, self._bar = time.monotonic(), ExitStack()
+    bar
+        What there is of it: where an error ends the command between two parts, it goes with the command.
+    """
+
+    def __init__(self, bar: ExitStack) -> None:
+        self._began, self._bar = time.monotonic(), bar
         self._report: Report | None = None
 
     def __call__(self, done: int, total: int) -> None:

@@ -64,7 +64,8 @@ class RemotePath(type(Path())):  # type: ignore[misc]
             found = store.get_file_info(key)
         if found.type.name == "NotFound":
             raise FileNotFoundError(2, "no such object", str(self))
-        return os.stat_result((0, 0, 0, 0, 0, 0, found.size or 0, 0, int((found.mtime_ns or 0) / 1e9), 0))
+        time = found.mtime_ns or 0
+        return os.stat_result((0, 0, 0, 0, 0, 0, found.size or 0, 0, time // 10**9, 0), {"st_mtime_ns": time})
 
     def iterdir(self) -> Iterator[RemotePath]:
         from pyarrow.fs import FileSelector

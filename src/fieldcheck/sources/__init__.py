@@ -87,7 +87,7 @@ def load(
             truth=truth,
             task=task,
             name=name or name_of(source),
-            load=lambda: read(source, columns=columns, truth=truth).pool(name or name_of(source), task),
+            load=lambda roles, kind: read(source, columns=roles, truth=truth).pool(name or name_of(source), kind),
         )
     found = read(source, columns=columns, encoding=encoding, truth=truth)
     pool = found.pool(name or name_of(source), task)

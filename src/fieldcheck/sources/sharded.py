@@ -7,7 +7,7 @@ import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import accumulate, pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -472,9 +472,13 @@ def open_shards(
     truth: str | None,
     task: Task | None,
     name: str,
-    load: Callable[[], Pool],
+    load: Callable[[ColumnMap, Task], Pool],
 ) -> ShardedPool:
-    """A folder of shards as a pool that stays there."""
+    """A folder of shards as a pool that stays there.
+
+    load
+        Reads all of it, by the parts that its columns play.
+    """
     manifest = read_manifest(folder)
     given = dict(columns)
     starts = list(manifest.offsets())
@@ -491,7 +495,8 @@ def open_shards(
     origin = replace(first.origin, file=str(folder), source=source)
     made = [replace(one, columns=read, task=first.task) for one in shards]
     seen = "" if len(first) == manifest.rows else f"of the first {len(first):,} items: "
-    return ShardedPool(name, made, engine, load, origin, notes=tuple(f"{seen}{note}" for note in first.notes))
+    whole = partial(load, read, first.task)
+    return ShardedPool(name, made, engine, whole, origin, notes=tuple(f"{seen}{note}" for note in first.notes))
 
 
 HEAD = 65_536

@@ -141,6 +141,21 @@ def test_one_of_them_in_one_file(folder: Path, tmp_path: Path, alone: int) -> No
     assert rounds(tmp_path / "mixed", pools, Processes(2)) == whole
 
 
+def test_another_order_is_put_right_in_memory(folder: Path, tmp_path: Path) -> None:
+    task = "regression" if "regression" in str(folder) else "classification"
+    parquet.write_table(table(task, 1)[::-1], tmp_path / "second.parquet")
+    sources.shard(tmp_path / "second.parquet", tmp_path / "second", rows=200)
+    played(tmp_path / "old.db", task, folder / "first-2", AnyOrder(), budget=60)
+    said = []
+    for name, engine in (("second.parquet", None), ("second", AnyOrder())):
+        asked: dict[str, Any] = {"reuse": tmp_path / "old.db", "labels_unseen": True, "budget": 30}
+        with Campaign.create(tmp_path / f"{name}.db", tmp_path / name, engine=engine, seed=4, **asked) as held:
+            truth = truth_of(task)
+            held.tell_all([Annotation(one, truth[int(one[5:]) // 7], by="Eva") for one in held.ask("Eva", n=30)])
+            said.append((repr(held.estimate()), repr(held.view.change(by=("place", "lsa")))))
+    assert said[0] == said[1]
+
+
 @pytest.mark.parametrize("folder", ["classification"], indirect=True)
 def test_a_version_that_was_trained_on_items_needs_the_pool_in_memory(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

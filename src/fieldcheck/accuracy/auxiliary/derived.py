@@ -122,7 +122,7 @@ def frame(pool: Pool, auxiliary: Sequence[str], activations: npt.NDArray[Any] | 
         _check_usable(pool, chosen)
         return PoolFrame(**known, auxiliary=PoolColumns(pool, chosen), predictions=pool.predictions, pool=pool)
     arrays = {name: values(pool, name) for name in chosen}
-    return Frame(**known, auxiliary=arrays, activations=activations, predictions=pool.predictions)
+    return Frame(**known, auxiliary=arrays, activations=activations, predictions=pool.in_memory().predictions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +335,8 @@ def digest(pool: Pool, auxiliary: Sequence[str]) -> str:
     """A short fingerprint of the pool and the named auxiliary variables, whatever the truth."""
     names = tuple(name.lower() for name in auxiliary)
     if Combined.name in names or Combined.published in names:
-        return pool.digest({name: _source(pool, name) for name in names})
+        whole = pool.in_memory()
+        return whole.digest({name: _source(whole, name) for name in names})
     needs = (*names, "id", "prediction")
     made = pool.memo(("fingerprint", names), lambda: exact.merged(pool.whole_parts(_fingerprint, names, needs=needs)))
     return made.short(names)
@@ -346,10 +347,10 @@ def _fingerprint(pool: Pool, names: tuple[str, ...]) -> Fingerprint:
 
 
 def _raw(pool: Pool, name: str) -> FloatArray | None:
-    key = name.strip().lower()
+    key, whole = name.strip().lower(), pool.in_memory()
     if key in (Combined.name, Combined.published):
-        return Combined.of_pool(pool)
-    return registry[key].of_pool(pool) if key in registry else pool.numeric(key)
+        return Combined.of_pool(whole)
+    return registry[key].of_pool(whole) if key in registry else whole.numeric(key)
 
 
 def _source(pool: Pool, name: str) -> npt.NDArray[Any]:
