@@ -100,7 +100,10 @@ def test_a_new_version_with_old_labels(run: Run, tea: Path, rival: Path) -> None
     refused = run("start", rival, "--reuse", "old.csv", "--campaign", "new.db")
     assert "trained or tuned" in refused.err
     assert run("start", rival, "--reuse", "old.csv", "--campaign", "new.db", "--labels-seen").code == 2
-    done = run("start", rival, "--reuse", "old.csv", "--campaign", "new.db", "--labels-unseen")
+    again = ("start", rival, "--reuse", "old.csv", "--campaign", "new.db", "--labels-unseen")
+    too_many = run(*again, "--budget", 200)
+    assert (too_many.code, "--budget 15" in too_many.err) == (2, True)  # a quarter of the 60
+    done = run(*again)
     assert done.code == 0, done.err
     early = run("estimate", "new.db", "--json").json
     assert early["labels"] == 60

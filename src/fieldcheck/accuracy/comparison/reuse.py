@@ -227,12 +227,12 @@ def draw_top_up(frame: Frame, carried: Carried, count: int, *, seed: int, train:
     train
         Share of them to train the version after this one with.
     """
-    model = priors.model_of(frame)
-    if not 0 <= count <= frame.size - len(carried.items):
+    model, left = priors.model_of(frame), frame.size - len(carried.items)
+    if not 0 <= count <= left:
         raise BudgetError(
             f"a top-up of {words.counted(count, 'label')}",
-            rule=f"{words.counted(frame.size - len(carried.items), 'item has', 'items have')} no label yet",
-            hint=f"--top-up {round(TOP_UP * len(carried.items))}",
+            rule=f"{words.counted(left, 'item has', 'items have')} no label yet",
+            hint=f"--budget {min(round(TOP_UP * len(carried.items)), left)}",
         )
     if not count:
         return TopUp.none(model)
