@@ -9,6 +9,7 @@ starting Ray and opening the model are apart. There are more shards than can be 
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -28,16 +29,24 @@ FIRST = 30.0
 """Seconds of a first run, which says how many images there must be."""
 
 
-def write(folder: Path, items: int) -> None:
-    """A network of 2 ms an item or more on one core, and images for it."""
+LAYERS = 14
+"""Of the network in the first run."""
+
+
+LEAST = 0.0022
+"""Seconds an item on one worker, at least: the network of the long runs has as many layers as that takes."""
+
+
+def write(folder: Path, items: int, layers: int) -> None:
+    """A network of so many layers, and images for it."""
     import torch
     from torch import nn
 
     torch.manual_seed(0)
-    layers: list[Any] = [nn.Conv2d(3, 32, 3, padding=1), nn.ReLU()]
-    for _ in range(14):
-        layers += [nn.Conv2d(32, 32, 3, padding=1), nn.ReLU()]
-    network = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 10)).eval()
+    parts: list[Any] = [nn.Conv2d(3, 32, 3, padding=1), nn.ReLU()]
+    for _ in range(layers):
+        parts += [nn.Conv2d(32, 32, 3, padding=1), nn.ReLU()]
+    network = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 10)).eval()
     example = torch.zeros(2, 3, 32, 32)
     torch.onnx.export(
         network, (example,), folder / "net.onnx", input_names=["x"], dynamic_axes={"x": {0: "n"}}, dynamo=False
@@ -79,12 +88,13 @@ def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 190.0
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        write(folder, SHARD * round(6 + 2 * FIRST / (0.002 * SHARD)))
+        write(folder, SHARD * round(6 + 2 * FIRST / (0.001 * SHARD)), LAYERS)
         _, took, items = run(folder, 1, min(seconds, FIRST))
-        each = took / items
-        print(f"{1000 * each:.2f} ms an item on one worker", flush=True)
+        layers = max(LAYERS, math.ceil(LAYERS * LEAST * items / took))
+        each = took / items * layers / LAYERS
+        print(f"{layers} layers, about {1000 * each:.2f} ms an item on one worker", flush=True)
         shutil.rmtree(folder / "out-1")
-        write(folder, SHARD * (6 + round(4 * seconds / each / SHARD)))
+        write(folder, SHARD * (6 + round(4 * seconds / each / SHARD)), layers)
         speeds = []
         for workers in (1, 2):
             start, took, items = run(folder, workers, seconds)
