@@ -61,7 +61,7 @@ def run(folder: Path, workers: int, seconds: float) -> tuple[float, float, int]:
     from fieldcheck.accuracy.predict import Prediction
     from fieldcheck.accuracy.predict.shards import Measuring, measure_step
     from fieldcheck.engines import engine_of
-    from fieldcheck.sources.pools import cutting
+    from fieldcheck.sources.pools.shards import cutting
 
     out = folder / f"out-{workers}"
     out.mkdir()

@@ -168,8 +168,8 @@ def read(folder: Path) -> None:
 
 def write_shards(folder: Path, size: int, name: str = "cut", said: Callable[[Any], Any] = lambda ours: ours) -> None:
     """The pool in shards of a million, without one file that holds all of it."""
-    from fieldcheck.sources.pools.manifest import Manifest
-    from fieldcheck.sources.pools.shards import shard_name, types_of, write_shard
+    from fieldcheck.sources.pools.shards.files import shard_name, types_of, write_shard
+    from fieldcheck.sources.pools.shards.manifest import Manifest
 
     (folder / name).mkdir()
     shards, rng = list[Any](), np.random.default_rng(0)

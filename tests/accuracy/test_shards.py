@@ -29,8 +29,8 @@ from fieldcheck.numerics import scores
 from fieldcheck.numerics.regression import assisted
 from fieldcheck.numerics.sampling import pivotal
 from fieldcheck.sources import kept_shard, sharded
-from fieldcheck.sources.pools import shards
-from fieldcheck.sources.pools.manifest import read_manifest
+from fieldcheck.sources.pools.shards import files
+from fieldcheck.sources.pools.shards.manifest import read_manifest
 
 SIZE = 2500
 
@@ -391,7 +391,7 @@ def test_opening_reads_the_manifest_and_the_first_rows(tmp_path: Path, monkeypat
         read.append(place.name)
         return columns(place, *given, **more)
 
-    for module in (kept_shard, shards):
+    for module in (kept_shard, files):
         monkeypatch.setattr(module, "shard_columns", counted)
     pool = sources.load(folder / "cut", engine=AnyOrder())
     assert (len(pool), pool.task) == (1800, "classification")

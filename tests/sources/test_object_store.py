@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import fieldcheck as fc
@@ -20,7 +21,7 @@ from fieldcheck.cli import main
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.pool.engine import Loop
 from fieldcheck.files import places
-from fieldcheck.sources.pools.manifest import stamp
+from fieldcheck.sources.pools.shards.manifest import stamp
 
 pytest.importorskip("moto")
 
@@ -201,3 +202,20 @@ def test_commands_and_their_errors_show_no_secret(
         assert "Traceback" not in said
         assert SECRET not in said
         assert "rule:" in said
+
+
+def test_a_folder_of_parquet_files_in_the_store_is_cut(bucket: str, pool: Path, tmp_path: Path) -> None:
+    """As Spark leaves it there: files in folders, and marks."""
+    whole = pq.read_table(pool)
+    for name, part in (("day=1/part-0", whole.slice(0, 120)), ("day=2/part-0", whole.slice(120))):
+        here = tmp_path / "part.parquet"
+        pq.write_table(part, here)
+        with places.sent(places.place_of(f"{bucket}/spark/{name}.parquet")) as there:
+            there.write_bytes(here.read_bytes())
+    with places.sent(places.place_of(f"{bucket}/spark/_SUCCESS")) as there:
+        there.write_bytes(b"")
+    made = sources.shard(f"{bucket}/spark", tmp_path / "cut", rows=100)
+    assert [one.rows for one in made.shards] == [100, 100, 50]
+    found = sources.load(tmp_path / "cut")
+    assert found.ids.to_pylist() == POOL["id"]
+    assert found.columns["day"].to_pylist() == ["1"] * 120 + ["2"] * 130

@@ -25,7 +25,7 @@ from fieldcheck.core.pool.pool import Pool
 from fieldcheck.files.places import place_of
 from fieldcheck.files.whole import whole_file
 from fieldcheck.models import classes as naming
-from fieldcheck.sources.pools import manifest
+from fieldcheck.sources.pools.shards import manifest
 
 NO_MODEL = "none"
 

@@ -16,7 +16,7 @@ from fieldcheck.files.places import place_of
 
 
 def shard(
-    pool: Annotated[Path, typer.Argument(metavar="POOL", help="CSV, Parquet, npz, ...")],
+    pool: Annotated[Path, typer.Argument(metavar="POOL", help="CSV, Parquet, npz, ...; or a folder of Parquet files.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder; it must not hold anything else.")],
     rows: Annotated[int, typer.Option(min=1, help="Items of a file.")] = 1_000_000,
     engine: options.EngineName = "local",
@@ -25,8 +25,8 @@ def shard(
 ) -> None:
     """Cut a pool into a folder of Parquet files: everything that takes a pool takes the folder.
 
-    Samples and estimates are the same, to the bit, however many files there are. A Parquet file is cut in the memory
-    of one shard; other formats are read whole.
+    Samples and estimates are the same, to the bit, however many files there are. Parquet is cut in the memory of one
+    shard: a file, shards to cut anew, or a folder as Spark writes it; other formats are read whole.
     """
     out = place_of(out)
     with progress("shard") as told:
@@ -36,4 +36,6 @@ def shard(
         show_json({"folder": str(out), "items": made.rows, "shards": files, "columns": dict(made.schema)})
         return
     say(f"{words.counted(made.rows, 'item')} in {words.counted(len(made.shards), 'shard')} in {out}")
+    for note in made.notes:
+        say(f"note: {note}")
     say(f"next: fieldcheck inspect {shlex.quote(str(out))}")

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fieldcheck.core.errors import PoolError
-from fieldcheck.core.pool.engine import Engine, Loop
+from fieldcheck.core.pool import watching
+from fieldcheck.core.pool.engine import Engine, Keeping, Loop
 from fieldcheck.core.pool.pool import Pool
 from fieldcheck.core.types import Task
 from fieldcheck.files.places import place_of
@@ -15,10 +16,12 @@ from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.inputs import open_inputs
 from fieldcheck.sources.pools import registry
 from fieldcheck.sources.pools.base import PoolFormat, WrittenFormat
-from fieldcheck.sources.pools.cutting import cut_pool
-from fieldcheck.sources.pools.manifest import CUT, FILE, Manifest, check_unfinished, read_manifest, stamp
 from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.pools.parquet import ParquetPools
+from fieldcheck.sources.pools.shards.cutting import cut_pool
+from fieldcheck.sources.pools.shards.files import ShardedPools
+from fieldcheck.sources.pools.shards.manifest import CUT, Manifest, check_unfinished, read_manifest
+from fieldcheck.sources.pools.shards.pool_files import pool_files, told_apart
 from fieldcheck.sources.reading import Reading
 from fieldcheck.sources.roles import ColumnMap
 from fieldcheck.sources.sharded import open_shards
@@ -156,25 +159,30 @@ def shard(
     encoding: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Manifest:
-    """Cut the pool in a file into a folder of Parquet files; whatever takes the file takes the folder.
+    """Cut a pool into a folder of Parquet files; whatever takes the pool takes the folder.
 
+    source
+        A file, a folder of shards to cut anew, or a folder of Parquet files as Spark and Dask write it: what its
+        folders say (``country=de``) becomes columns.
     rows
         Items of a file.
     engine
         Where the work is done; by default here.
     progress
-        Called with the number of shards done and that of all.
+        Called with the number of files looked at and that of all, then with those of the shards.
     """
     place, into = place_of(source), place_of(folder)
     made = _format(place)
     _check_there(place)
     if rows < 1:
         raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
-    file = place / FILE if place.is_dir() else place
-    asked = {"pool": stamp(file.resolve()), "rows": str(rows), "encoding": str(encoding)}
+    asked = {"pool": told_apart(place.resolve()), "rows": str(rows), "encoding": str(encoding)}
     check_unfinished(into, CUT, asked)
-    table = place.resolve() if isinstance(made, ParquetPools) else made.read(place, {}, encoding=encoding)
-    return cut_pool(table, into.resolve(), rows=rows, asked=asked, engine=engine or Loop(), progress=progress)
+    runs = engine.kept() if isinstance(engine, Keeping) else engine or Loop()
+    is_parquet = isinstance(made, ParquetPools | ShardedPools)
+    with watching.watched(progress):
+        found = pool_files(place.resolve(), runs) if is_parquet else made.read(place, {}, encoding=encoding)
+    return cut_pool(found, into.resolve(), rows=rows, asked=asked, engine=runs, progress=progress)
 
 
 def suffixes(*, written: bool = False) -> tuple[str, ...]:

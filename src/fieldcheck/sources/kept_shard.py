@@ -16,8 +16,8 @@ from fieldcheck.core.types import Task
 from fieldcheck.files.scratch import Scratch
 from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.pools.arrow import from_arrow
-from fieldcheck.sources.pools.manifest import Manifest, ShardFile
-from fieldcheck.sources.pools.shards import shard_columns
+from fieldcheck.sources.pools.shards.files import shard_columns
+from fieldcheck.sources.pools.shards.manifest import Manifest, ShardFile
 from fieldcheck.sources.roles import NONE, ColumnMap
 
 HELD = ("ids", "predictions", "confidence", "probabilities", "target", "failed")

@@ -25,8 +25,8 @@ from fieldcheck.files.scratch import Scratch
 from fieldcheck.numerics import exact
 from fieldcheck.sources.choosing import read_table
 from fieldcheck.sources.kept_shard import HELD, KEPT, Shard
-from fieldcheck.sources.pools.manifest import Manifest, ShardFile, read_manifest
-from fieldcheck.sources.pools.shards import table_of
+from fieldcheck.sources.pools.shards.files import table_of
+from fieldcheck.sources.pools.shards.manifest import Manifest, ShardFile, read_manifest
 from fieldcheck.sources.roles import ColumnMap
 
 C = TypeVar("C")

@@ -32,7 +32,7 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files.damage import decoding
 from fieldcheck.files.places import readable
 from fieldcheck.files.whole import whole_file
-from fieldcheck.sources.pools import cutting, manifest, shards
+from fieldcheck.sources.pools.shards import cutting, files, manifest
 from fieldcheck.sources.pools.table import as_table
 
 ROWS = 65_536
@@ -69,11 +69,11 @@ class Measuring:
 
     def raw(self, rows: cutting.RowRange) -> Path:
         """Where a shard is before its variables are finished."""
-        return self.folder / f".unfinished-{shards.shard_name(rows.number)}"
+        return self.folder / f".unfinished-{files.shard_name(rows.number)}"
 
     def final(self, rows: cutting.RowRange) -> Path:
         """Where a shard is in the end."""
-        return self.folder / shards.shard_name(rows.number)
+        return self.folder / files.shard_name(rows.number)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def measure_step(rows: cutting.RowRange, job: Measuring) -> ShardFacts:
     found = {name: values for name, values in kept.values.items() if name in table.column_names}
     facts = ShardFacts(
         {name: (float(values.min()), float(values.max())) for name, values in found.items() if name != "confidence"},
-        shards.types_of(table.schema),
+        files.types_of(table.schema),
         pool.notes,
     )
     _write(table, job.raw(rows) if facts.ranges else job.final(rows), facts)
@@ -144,7 +144,7 @@ def finish_step(rows: cutting.RowRange, work: Finishing) -> manifest.ShardFile:
         table = table if done else _finished(table, work)
         _write(_typed(table, work.facts.types), final, own)
     raw.unlink(missing_ok=True)
-    return shards.described(final, parquet.read_table(readable(final)))
+    return files.described(final, parquet.read_table(readable(final)))
 
 
 def _finished(table: Any, work: Finishing) -> Any:
@@ -176,7 +176,7 @@ def _write(table: Any, place: Path, facts: ShardFacts) -> None:
     said = json.dumps({"ranges": {name: list(both) for name, both in facts.ranges.items()}, "notes": facts.notes})
     with whole_file(place) as temporary:
         about = table.replace_schema_metadata({ABOUT: said.encode()})
-        parquet.write_table(about, temporary, use_dictionary=shards.few_valued(table.schema))
+        parquet.write_table(about, temporary, use_dictionary=files.few_valued(table.schema))
 
 
 def _facts(place: Path) -> ShardFacts:
@@ -187,7 +187,7 @@ def _facts(place: Path) -> ShardFacts:
         schema = parquet.read_schema(readable(place))
         said = json.loads(schema.metadata[ABOUT])
         ranges = {name: (both[0], both[1]) for name, both in said["ranges"].items()}
-        return ShardFacts(ranges, shards.types_of(schema), tuple(said["notes"]))
+        return ShardFacts(ranges, files.types_of(schema), tuple(said["notes"]))
 
 
 def _together(found: Sequence[ShardFacts]) -> ShardFacts:

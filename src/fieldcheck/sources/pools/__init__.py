@@ -9,7 +9,7 @@ from fieldcheck.sources.pools.csv import CsvPools
 from fieldcheck.sources.pools.json import JsonPools
 from fieldcheck.sources.pools.npz import NpzPools
 from fieldcheck.sources.pools.parquet import ParquetPools
-from fieldcheck.sources.pools.shards import ShardedPools
+from fieldcheck.sources.pools.shards.files import ShardedPools
 from fieldcheck.sources.pools.xlsx import ExcelPools
 
 __all__ = ["registry"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -113,12 +114,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The list of a folder, checked; the shards themselves are not looked at."""
     place = folder / FILE
     if not place.is_file():
-        unfinished = any(folder.glob(".*.json"))
-        raise PoolError(
-            f"{folder} is a folder without {FILE}" + (": it may not be finished" if unfinished else ""),
-            rule=RULE,
-            hint="the command that writes it, again" if unfinished else "a file; fieldcheck shard FILE --out FOLDER",
-        )
+        raise without_manifest(folder)
     with decoding(place, PoolError, rule=RULE, hint=AGAIN):
         record = json.loads(place.read_bytes())
     schema = {"kind": str, "rows": int, "schema": dict, "shards": list, "names": dict, "notes": list}
@@ -129,6 +125,26 @@ def read_manifest(folder: Path) -> Manifest:
     if found["kind"] != KIND or read.rows != found["rows"] or not shards:
         raise PoolError(f"{place} is damaged: {found['rows']} rows in {len(shards)} shards", rule=RULE, hint=AGAIN)
     return read
+
+
+def without_manifest(folder: Path) -> PoolError:
+    """What is said of a folder that no list is in."""
+    problem = f"{folder} is a folder without {FILE}"
+    if is_begun_at_all(folder):
+        return PoolError(f"{problem}: it may not be finished", rule=RULE, hint="the command that writes it, again")
+    into = f"fieldcheck shard {shlex.quote(str(folder))} --out {shlex.quote(f'{folder}-shards')}"
+    tables = any(folder.rglob("*.parquet"))
+    return PoolError(problem, rule=RULE, hint=into if tables else "a file; fieldcheck shard FILE --out FOLDER")
+
+
+def is_begun_at_all(folder: Path) -> bool:
+    """Whether shards were begun here, and not ended."""
+    return any((folder / one).is_file() for one in (PREDICTED, CUT))
+
+
+def not_as_written(place: Path, problem: str) -> PoolError:
+    """What is said of a shard that is not what the list says."""
+    return PoolError(f"{place}: the shard {problem}", rule=RULE, hint=AGAIN)
 
 
 def _shard(record: Any, place: Path) -> ShardFile:

@@ -12,7 +12,7 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.whole import whole_file
 from fieldcheck.sources.pools.arrow import from_arrow
-from fieldcheck.sources.pools.manifest import AGAIN, RULE, Manifest, ShardFile, digest_of, read_manifest
+from fieldcheck.sources.pools.shards.manifest import Manifest, ShardFile, digest_of, not_as_written, read_manifest
 from fieldcheck.sources.roles import ColumnMap
 from fieldcheck.sources.table import RawTable, check_names
 
@@ -54,20 +54,16 @@ def shard_columns(
         Whether its digest is looked at; it was, when the pool was opened.
     """
     if not place.is_file():
-        raise _not_as_written(place, "is missing")
+        raise not_as_written(place, "is missing")
     if check and digest_of(place) != shard.digest:
-        raise _not_as_written(place, "is not the one that was written")
+        raise not_as_written(place, "is not the one that was written")
     with open_parquet(place, PoolError) as source:
         if source.metadata.num_rows != shard.rows or types_of(source.schema_arrow) != manifest.schema:
-            raise _not_as_written(place, "has other rows or columns than its manifest says")
+            raise not_as_written(place, "has other rows or columns than its manifest says")
         table = source.read(None if wanted is None else list(wanted))
         if check:
             table.validate(full=True)
         return {name: table.column(name) for name in table.column_names}
-
-
-def _not_as_written(place: Path, problem: str) -> PoolError:
-    return PoolError(f"{place}: the shard {problem}", rule=RULE, hint=AGAIN)
 
 
 def types_of(schema: Any) -> dict[str, str]:
