@@ -228,19 +228,19 @@ def predict_shards(
     if manifest.is_begun(folder, manifest.PREDICTED, record) and _is_whole(folder):
         return manifest.read_manifest(folder)
     ready = asked.prepared(progress)
-    manifest.begin(folder, manifest.PREDICTED, record)
-    ranges = cutting.row_ranges(len(ready.items), rows)
-    fitted = {name: one.fitted for name, one in ready.asked.items()}
-    job = Measuring(_for_workers(asked, ready), folder, fitted, ready)
-    found = []
-    for at, one in zip(ranges, runs.map(measure_step, ranges, job), strict=True):
-        found.append(one)
-        ready.count.reach(at.stop)
-    facts = _together(found)
-    made = list(runs.map(finish_step, ranges, Finishing(job, facts)))
-    notes = (*ready.notes, *ready.about_kept(), *facts.notes)
-    result = manifest.Manifest(facts.types, made, notes=notes)
-    result.write(folder)
+    with manifest.begun(folder, manifest.PREDICTED, record):
+        ranges = cutting.row_ranges(len(ready.items), rows)
+        fitted = {name: one.fitted for name, one in ready.asked.items()}
+        job = Measuring(_for_workers(asked, ready), folder, fitted, ready)
+        found = []
+        for at, one in zip(ranges, runs.map(measure_step, ranges, job), strict=True):
+            found.append(one)
+            ready.count.reach(at.stop)
+        facts = _together(found)
+        made = list(runs.map(finish_step, ranges, Finishing(job, facts)))
+        notes = (*ready.notes, *ready.about_kept(), *facts.notes)
+        result = manifest.Manifest(facts.types, made, notes=notes)
+        result.write(folder)
     return result
 
 

@@ -13,7 +13,7 @@ from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.files.whole import whole_file
 from fieldcheck.sources.pools.parquet import ParquetPools
 from fieldcheck.sources.pools.shards.files import shard_name, types_of, write_shard
-from fieldcheck.sources.pools.shards.manifest import CUT, Manifest, ShardFile, begin
+from fieldcheck.sources.pools.shards.manifest import CUT, Manifest, ShardFile, begun
 from fieldcheck.sources.pools.shards.pool_files import PoolFiles, pool_files
 from fieldcheck.sources.table import RawTable
 
@@ -70,18 +70,18 @@ def cut_pool(
     """
     if isinstance(found, RawTable) and not len(next(iter({**found.columns, **found.matrices}.values()), ())):
         raise found.origin.error("the pool is empty", rule="a pool has at least one item")
-    begin(folder, CUT, asked)
-    try:
-        source = _written(found, folder / WHOLE) if isinstance(found, RawTable) else found
-        ranges, shards = row_ranges(sum(source.sizes), rows), list[ShardFile]()
-        for shard in engine.map(cut_step, ranges, Cutting(source, folder)):
-            shards.append(shard)
-            if progress is not None:
-                progress(len(shards), len(ranges))
-        manifest = Manifest(types_of(source.schema), shards, source.index, source.names, source.notes)
-        manifest.write(folder)
-    finally:
-        (folder / WHOLE).unlink(missing_ok=True)
+    with begun(folder, CUT, asked):
+        try:
+            source = _written(found, folder / WHOLE) if isinstance(found, RawTable) else found
+            ranges, shards = row_ranges(sum(source.sizes), rows), list[ShardFile]()
+            for shard in engine.map(cut_step, ranges, Cutting(source, folder)):
+                shards.append(shard)
+                if progress is not None:
+                    progress(len(shards), len(ranges))
+            manifest = Manifest(types_of(source.schema), shards, source.index, source.names, source.notes)
+            manifest.write(folder)
+        finally:
+            (folder / WHOLE).unlink(missing_ok=True)
     return manifest
 
 

@@ -9,7 +9,9 @@ import hashlib
 import json
 import re
 import shlex
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,10 @@ RULE = f"a folder of shards with its {FILE}, as `fieldcheck shard` and `fieldche
 
 PREDICTED, CUT = ".predict.json", ".shard.json"
 """In the folder: what was asked for, of ``predict`` and of ``shard``."""
+
+
+LOCK = ".lock"
+"""In the folder, while a command writes into it."""
 
 
 LEFT = re.compile(r"\.(?!(predict|shard)\.json$|unfinished-).*")
@@ -161,22 +167,47 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
 
 
-def begin(folder: Path, record: str, asked: Mapping[str, str]) -> None:
-    """Make the folder, or go on in it; an error where it holds anything but a run that was asked for the same.
+@contextmanager
+def begun(folder: Path, record: str, asked: Mapping[str, str]) -> Iterator[None]:
+    """Make the folder, or go on in it, and nobody else meanwhile; an error where it holds anything but a run that was
+    asked for the same.
 
     record
         The file for what was asked for.
     """
-    if not is_begun(folder, record, asked):
+    is_begun(folder, record, asked)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FieldcheckError(
+            f"the folder {folder} cannot be made: {error.strerror}",
+            rule="shards go into a folder of their own, in a place that may be written to",
+            hint="another place",
+        ) from None
+    with _alone(folder):
+        if not is_begun(folder, record, asked):
+            write_text(folder / record, json.dumps(asked, indent=1))
+        yield
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """A second command is told to wait. The lock ends with its process, however that ends; stores have none."""
+    with ExitStack() as ends:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FieldcheckError(
-                f"the folder {folder} cannot be made: {error.strerror}",
-                rule="shards go into a folder of their own, in a place that may be written to",
-                hint="another place",
-            ) from None
-        write_text(folder / record, json.dumps(asked, indent=1))
+            held = ends.enter_context(closing(sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)))
+            held.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:  # in a store, the file cannot be opened
+                raise FieldcheckError(
+                    f"another command is writing into {folder} at this moment",
+                    rule="one at a time",
+                    hint="wait for its end, or another folder",
+                ) from None
+        try:
+            yield
+        finally:
+            (folder / LOCK).unlink(missing_ok=True)
 
 
 def is_begun(folder: Path, record: str, asked: Mapping[str, str]) -> bool:
