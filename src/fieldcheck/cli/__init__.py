@@ -24,6 +24,8 @@ def main() -> None:
         _run()
     finally:
         _flush()
+        if "fieldcheck.engines" in sys.modules:  # most commands need none
+            sys.modules["fieldcheck.engines"].let_go()
 
 
 def _run() -> None:

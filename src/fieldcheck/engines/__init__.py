@@ -5,10 +5,10 @@ from __future__ import annotations
 from fieldcheck.core.errors import FieldcheckError
 from fieldcheck.core.pool.engine import Engine, Loop
 from fieldcheck.core.registry import Registry
-from fieldcheck.engines.processes import Processes
+from fieldcheck.engines.processes import Processes, let_go
 from fieldcheck.engines.ray import Ray
 
-__all__ = ["Processes", "engine_of", "registry"]
+__all__ = ["Processes", "engine_of", "let_go", "registry"]
 
 registry: Registry[Engine] = Registry(
     "engine", "fieldcheck.engines", Loop, Processes, Ray, error=FieldcheckError, hint="--engine processes"

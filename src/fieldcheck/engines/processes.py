@@ -5,13 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import queue
 import signal
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from typing import Any, ClassVar
@@ -67,19 +68,13 @@ class Processes:
     ) -> Iterator[tuple[int, engine.R]]:
         """Results by the number of their shard, as they come, until all are there or a worker dies."""
         count = min(self.workers or os.cpu_count() or 1, len(shards))
-        # Spawned: a fork of a process with threads, as models have them, may hang.
-        context = multiprocessing.get_context("spawn")
-        executor = ProcessPoolExecutor(count, context, _begin, (constants,))
-        others, workers = multiprocessing.active_children(), list[BaseProcess]()
+        executor = _spawning(count, constants)
         try:
             with _deaf(), _sending():
                 coming = {executor.submit(_work, step, one): at for at, one in shards.items()}
-                workers = [one for one in multiprocessing.active_children() if one not in others]
-            yield from _as_they_come(coming)
+            yield from _as_they_come(executor, coming)
         except BaseException:
-            # What is under way is lost either way: nothing is waited for.
-            for worker in workers:
-                worker.terminate()
+            _end(executor)  # what is under way is lost either way: nothing is waited for
             raise
         finally:
             # Waited for: a pool that is still closing when Python exits trips over its own pipe.
@@ -107,6 +102,7 @@ class KeptProcesses(Processes):
     def __post_init__(self) -> None:
         super().__post_init__()
         weakref.finalize(self, _let_go, self._held)
+        _waiting.add(self)
 
     def kept(self) -> KeptProcesses:
         """Itself: several pools share its processes."""
@@ -116,38 +112,84 @@ class KeptProcesses(Processes):
         self, step: Callable[[engine.S, engine.C], engine.R], shards: Mapping[int, engine.S], constants: engine.C
     ) -> Iterator[tuple[int, engine.R]]:
         if "" not in self._held:
-            count, context = self.workers or os.cpu_count() or 1, multiprocessing.get_context("spawn")
-            self._held[""] = ProcessPoolExecutor(count, context, _begin, (None,))
+            self._held[""] = _spawning(self.workers or os.cpu_count() or 1, None)
+        executor = self._held[""]
         try:
             with _deaf(), _sending():
                 sent = pickle.dumps((step, constants))
-                coming = {self._held[""].submit(_work_on, sent, one): at for at, one in shards.items()}
-            yield from _as_they_come(coming)
+                coming = {executor.submit(_work_on, sent, one): at for at, one in shards.items()}
+            yield from _as_they_come(executor, coming)
         except BaseException:
             _let_go(self._held)
             raise
 
 
+_waiting: weakref.WeakSet[KeptProcesses] = weakref.WeakSet()
+"""All whose processes may wait for steps."""
+
+
+def let_go() -> None:
+    """End the processes that wait for steps, at the end of a command. Python would wait for them, and Ctrl-C, in that
+    moment, print where it was."""
+    with suppress(KeyboardInterrupt), _heard_later():
+        for one in list(_waiting):
+            _let_go(one._held)
+
+
 def _let_go(held: dict[str, ProcessPoolExecutor]) -> None:
     """Nothing is waited for but the end of the processes."""
     while held:
-        _, executor = held.popitem()
-        for worker in list((executor._processes or {}).values()):
-            worker.terminate()
-        executor.shutdown(wait=True, cancel_futures=True)
+        _end(held.popitem()[1])
+
+
+def _spawning(count: int, constants: Any) -> ProcessPoolExecutor:
+    """Spawned: a fork of a process with threads, as models have them, may hang."""
+    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (constants,))
+
+
+def _workers(executor: ProcessPoolExecutor) -> list[BaseProcess]:
+    return list((executor._processes or {}).values())
+
+
+def _end(executor: ProcessPoolExecutor) -> None:
+    """Now. Python's thread for the answers may be in the middle of one whose writer has died, and waits for the rest
+    as long as anybody, itself too, could write it."""
+    for worker in _workers(executor):
+        worker.kill()
+    answers = getattr(executor, "_result_queue", None)  # none, when it has ended
+    if answers is not None and not answers._writer.closed:
+        answers._writer.close()
+    executor.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Processes that start here do not hear Ctrl-C; this one does, and stops them."""
+    """Processes that start here do not hear Ctrl-C; this one does, when they have started, and stops them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        with _heard_later():
+            yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _heard_later() -> Iterator[None]:
+    """Ctrl-C waits. A mask is of one thread: another one may take the signal, and Python tells the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
@@ -163,16 +205,36 @@ def _sending() -> Iterator[None]:
         ) from error
 
 
-def _as_they_come(coming: Mapping[Future[engine.R], int]) -> Iterator[tuple[int, engine.R]]:
+IDLE = 2.0
+"""Seconds without an answer, after which somebody looks whether workers live."""
+
+
+def _as_they_come(
+    executor: ProcessPoolExecutor, coming: Mapping[Future[engine.R], int]
+) -> Iterator[tuple[int, engine.R]]:
     """What is done, and only then that a worker died: all that was done before is kept."""
     broken: BrokenProcessPool | None = None
-    for future in as_completed(coming):
+    done = queue.SimpleQueue[Future[engine.R]]()
+    for future in coming:
+        future.add_done_callback(done.put)
+    for _ in coming:
+        future = _next(done, executor)
         try:
             yield coming[future], future.result()
-        except BrokenProcessPool as error:
-            broken = error
+        except (BrokenProcessPool, CancelledError):
+            broken = BrokenProcessPool()
     if broken is not None:
         raise broken
+
+
+def _next(done: queue.SimpleQueue[Future[engine.R]], executor: ProcessPoolExecutor) -> Future[engine.R]:
+    """What is done next. Of a worker that died in the middle of its answer Python itself says nothing: see ``_end``."""
+    while True:
+        try:
+            return done.get(timeout=IDLE)
+        except queue.Empty:
+            if any(not one.is_alive() for one in _workers(executor)) and done.empty():
+                _end(executor)
 
 
 _constants: Any = None
