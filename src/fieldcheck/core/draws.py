@@ -191,6 +191,9 @@ class WaveDraws(Draws):
         Items that were drawn and will never be labelled, and the wave of each.
     before
         Items that an earlier campaign had labelled, and no wave drew again.
+    facts
+        What the prior says of all items together (``numerics.regression.priors.facts_of``): beside the draws, nobody
+        need look for it again. Empty: it has to be found out.
     """
 
     columns: ClassVar[tuple[str, ...]] = ("wave",)
@@ -205,6 +208,7 @@ class WaveDraws(Draws):
     lost: IntArray = field(default_factory=_no_items)
     lost_wave: IntArray = field(default_factory=_no_items)
     before: IntArray = field(default_factory=_no_items)
+    facts: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def reusable(self) -> bool:
@@ -283,10 +287,10 @@ def joined(parts: Sequence[Draws]) -> Draws:
 
 
 def draws_from(record: Mapping[str, Any]) -> Draws:
-    """The inverse of ``Draws.as_record``."""
+    """The inverse of ``Draws.as_record``; what the record leaves out is as by default."""
     kind = Draws.kinds[record["kind"]]
-    types = get_type_hints(kind)
-    return kind(**{one.name: _READERS[types[one.name]](record[one.name]) for one in fields(kind)})
+    types, given = get_type_hints(kind), [one.name for one in fields(kind) if one.name in record]
+    return kind(**{name: _READERS[types[name]](record[name]) for name in given})
 
 
 def _plain(value: Any) -> Any:

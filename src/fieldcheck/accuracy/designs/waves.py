@@ -103,7 +103,8 @@ class Waves:
                 break
             so_far = self._next(so_far, model, known, count, total, (seed, number))
         last[""] = (self._asked(planned[: len(so_far.waves)], seed), so_far)
-        sample = self._sample(frame, so_far.waves, so_far.past, complete=len(so_far.waves) == len(planned))
+        facts = priors.facts_of(model)
+        sample = self._sample(frame, so_far.waves, so_far.past, facts, complete=len(so_far.waves) == len(planned))
         return replace(sample, train=np.concatenate(so_far.train)) if self.train else sample
 
     def recall(self, frame: Frame, sample: Sample, losses: FloatArray, *, budget: int, seed: int) -> None:
@@ -113,10 +114,8 @@ class Waves:
         ends = np.cumsum(draws.sizes)
         if last or not len(draws.scales) or tuple(size for size, _ in planned[: len(ends)]) != draws.sizes:
             return
-        model, train = (
-            priors.model_of(frame),
-            np.zeros(len(sample), dtype=bool) if sample.train is None else sample.train,
-        )
+        model = priors.model_of(frame, draws.facts)
+        train = np.zeros(len(sample), dtype=bool) if sample.train is None else sample.train
         past = [
             believed.SettledWave.stored(model.belief(row), draws.objective, floor, scales)
             for row, floor, scales in zip(draws.beliefs, draws.floors, draws.scales, strict=True)
@@ -221,7 +220,13 @@ class Waves:
         return (high - low) / 2
 
     def _sample(
-        self, frame: Frame, waves: Sequence[IntArray], past: Sequence[believed.SettledWave], *, complete: bool
+        self,
+        frame: Frame,
+        waves: Sequence[IntArray],
+        past: Sequence[believed.SettledWave],
+        facts: FloatArray,
+        *,
+        complete: bool,
     ) -> Sample:
         sizes, chances = [len(wave) for wave in waves], [one.chances for one in past]
         return Sample(
@@ -236,6 +241,7 @@ class Waves:
                 scales=tuple(np.array([one.level, one.factor, one.cut]) for one in chances),
                 objective=self.objective,
                 certain=self.certain,
+                facts=facts,
             ),
             complete=complete,
             frame=frame,

@@ -61,7 +61,7 @@ class ModelAssisted:
     def chances(self, labelled: Labelled) -> PoolChances:
         if isinstance(labelled.sample.draws, PooledDraws):
             return labelled.sample.draws.chance
-        model = priors.model_of(_frame(labelled))
+        model = _model(labelled)
         return WaveChances(_frame(labelled), model.rule, _Past.of(labelled, model).unaudited)
 
 
@@ -87,7 +87,7 @@ class Fit:
     @classmethod
     def of(cls, labelled: Labelled) -> Fit:
         frame, items, losses = _frame(labelled), labelled.sample.items, labelled.losses
-        model = priors.model_of(frame)
+        model = _model(labelled)
         if isinstance(labelled.sample.draws, PooledDraws):
             chance = labelled.sample.draws.chance
             known, at = assisted.GivenChances(chance.sent(frame)), chance.at(items)
@@ -206,6 +206,11 @@ def _frame(labelled: Labelled) -> Frame:
             hint="give the pool beside the labels",
         )
     return labelled.sample.frame
+
+
+def _model(labelled: Labelled) -> risk.RiskModel:
+    draws = labelled.sample.draws
+    return priors.model_of(_frame(labelled), draws.facts if isinstance(draws, WaveDraws) else priors.UNKNOWN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from fieldcheck.numerics.order import Column
 from fieldcheck.numerics.regression.features import Extreme, Made, SignalColumn, doubt_of, predicted
 from fieldcheck.numerics.regression.population import Known, Population
 from fieldcheck.numerics.regression.risk import RiskModel, RiskRule
-from fieldcheck.numerics.scores import median, normal_scores
+from fieldcheck.numerics.scores import Scores, median, normal_scores
 from fieldcheck.numerics.types import FloatArray
 
 GROUPS = 20
@@ -51,6 +52,10 @@ CONSTANT = 1e-6
 """Confidence whose log odds spread less than this is the same everywhere."""
 
 
+UNKNOWN: FloatArray = np.zeros(0)
+"""Facts that have to be found out."""
+
+
 def _doubt_sums(part: Population, _: None) -> tuple[ExactSum, ExactSum, Range]:
     """Of the doubt and its square; and the range of the codes of the predicted classes."""
     doubt = doubt_of(part) if "confidence" in part.auxiliary else np.zeros(0)
@@ -66,30 +71,68 @@ def _weighted_sums(part: Population, given: tuple[Made, bool]) -> tuple[ExactSum
     return summed(likely, *(likely * column for column in columns[int(doubtful) :]))
 
 
-def failure_model(population: Population) -> RiskModel:
+def failure_model(population: Population, facts: FloatArray = UNKNOWN) -> RiskModel:
     """The prior for failures.
 
     ``confidence`` among the auxiliary variables is 1 - confidence; the others enter by rank.
+
+    facts
+        ``facts_of`` this model, where it was made before.
     """
     others = [name for name in population.auxiliary if name != "confidence"]
+    columns = [SignalColumn(name) for name in others]
+    ranked = [(column, normal_scores(population, column, population.size), 0.0) for column in columns]
+    if len(facts) == len(Facts._fields) + len(ranked):
+        known, centres = Facts(*facts[: -len(ranked) or None].tolist()), facts[len(Facts._fields) :].tolist()
+    else:
+        known, centres = _found(population, ranked)
+    doubt = (known.scale, known.middle, known.bend) if known.scale else None
+    made = Made(doubt, tuple((*one[:2], centre) for one, centre in zip(ranked, centres, strict=True)))
+    mean, sd = failure_prior(others, population.traits, doubted=doubt is not None)
+    announced = None if math.isnan(known.announced) else known.announced
+    return RiskModel(population, RiskRule(made, int(known.groups)), mean, sd, announced)
+
+
+class Facts(NamedTuple):
+    """What the prior for failures takes from all items, beside the ranks and the centres of ranked columns.
+
+    scale, middle, bend
+        ``Made.doubt``; a scale of 0: there is none.
+    groups
+        Predicted classes with effects of their own.
+    announced
+        ``RiskModel.announced``; not a number: not found out yet.
+    """
+
+    scale: float
+    middle: float
+    bend: float
+    groups: float
+    announced: float = math.nan
+
+
+def facts_of(model: RiskModel) -> FloatArray:
+    """What a prior for failures took from all items of its population, to make it again without looking at them."""
+    made = model.rule.features
+    if not isinstance(made, Made) or model.family != "bernoulli":
+        return UNKNOWN
+    known = Facts(*(made.doubt or (0.0, 0.0, 0.0)), model.group_count, model.announces)
+    return np.array([*known, *(centre for *_, centre in made.ranked)])
+
+
+def _found(population: Population, ranked: Sequence[tuple[Column, Scores, float]]) -> tuple[Facts, list[float]]:
+    """By looking at all items: the facts, and where the ranked columns are centred."""
     spread, mean, codes = _first_sums(population)
     doubtful = spread > CONSTANT
     scale = max(spread, 0.3)
-    doubt = (scale, mean / scale, 0.0) if doubtful else None
-    columns = [SignalColumn(name) for name in others]
-    ranked = [(column, normal_scores(population, column, population.size), 0.0) for column in columns]
-    made = Made(doubt, tuple(ranked))
+    doubt, centres = (scale, mean / scale, 0.0) if doubtful else None, list[float]()
     if doubtful or ranked:
         # Zero where failures are expected, so that the intercept means the same with and without a column.
-        weight, *sums = map(float, scan(population, _weighted_sums, (made, doubtful)))
+        weight, *sums = map(float, scan(population, _weighted_sums, (Made(doubt, tuple(ranked)), doubtful)))
         centres = [one / weight for one in sums]
-        made = Made(
-            None if doubt is None else (*doubt[:2], centres[0]),
-            tuple((*one[:2], centre) for one, centre in zip(ranked, centres[int(doubtful) :], strict=True)),
-        )
-    prior_mean, sd = failure_prior(others, population.traits, doubted=doubtful)
+    bend = centres.pop(0) if doubtful else 0.0
     groups = int(codes.high) + 1 if 0 <= codes.high < GROUPS else 0
-    return RiskModel(population, RiskRule(made, groups), prior_mean, sd)
+    return Facts(*((doubt or (0.0, 0.0))[:2]), bend, groups), centres
 
 
 def failure_prior(
@@ -131,14 +174,17 @@ def loss_model(population: Population) -> RiskModel:
     return RiskModel(population, RiskRule(made, 0, "gamma"), mean, sd)
 
 
-def risk_model(population: Population) -> RiskModel:
+def risk_model(population: Population, facts: FloatArray = UNKNOWN) -> RiskModel:
     """The prior that fits what is known about a population.
 
     Its predictions are codes of classes (small whole numbers) or values, where they are known.
+
+    facts
+        ``facts_of`` it, where they are known.
     """
-    return (loss_model if population.task == "regression" else failure_model)(population)
+    return loss_model(population) if population.task == "regression" else failure_model(population, facts)
 
 
-def model_of(frame: Population) -> RiskModel:
+def model_of(frame: Population, facts: FloatArray = UNKNOWN) -> RiskModel:
     """The prior that fits a frame, made once."""
-    return frame.memo("risk", lambda: risk_model(frame))
+    return frame.memo("risk", lambda: risk_model(frame, facts))

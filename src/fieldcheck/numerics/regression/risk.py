@@ -209,12 +209,13 @@ class RiskModel:
         """Prior weight of each risk model."""
         if self.models == 1:
             return np.ones(1)
-        announced = self._announced
+        announced = self.announces
         hidden = HIDDEN_WEIGHT[1:] * min(1.0, HIDDEN_MOST * announced / float(HIDDEN @ HIDDEN_WEIGHT))
         return np.round(np.concatenate([[1 - hidden.sum()], hidden]), DIGITS)
 
     @property
-    def _announced(self) -> float:
+    def announces(self) -> float:
+        """Mean chance to fail by the prior, without hidden failures."""
         if self.announced is not None:
             return self.announced
         if len(self.mean) == 1:  # all items are alike
@@ -310,7 +311,7 @@ class RiskModel:
         """The same without signals: all items fail equally often, about as often as was believed before any label."""
         if self.family == "gamma":
             return replace(self, rule=replace(self.rule, features=Plain()), mean=self.mean[:1], sd=self.sd[:1])
-        level = np.atleast_1d(special.logit(float((HIDDEN + (1 - HIDDEN) * self._announced) @ self.weights)))
+        level = np.atleast_1d(special.logit(float((HIDDEN + (1 - HIDDEN) * self.announces) @ self.weights)))
         return replace(self, rule=RiskRule(Plain()), mean=level, sd=np.array([BLIND_SD]), announced=None)
 
     def _modes(self, items: IntArray, losses: FloatArray, used: BoolArray) -> Modes:
