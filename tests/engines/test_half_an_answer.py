@@ -68,8 +68,9 @@ def test_who_stops_in_the_middle_of_answers_does_not_wait(engine: Engine) -> Non
 
 
 def test_processes_that_wait_end_with_the_command(engine: Engine) -> None:
-    assert len(list(engine.map(slow, [0, 1], None))) == 2
+    both = [processes.Processes(2).kept(), processes.Processes(2).kept()]
+    for one in both:
+        assert len(list(one.map(slow, [0, 1], None))) == 2
     let_go()
-    held = getattr(engine, "_held", {})
-    assert held == {}
+    assert [one._held for one in both] == [{}, {}]
     assert len(list(engine.map(slow, [0, 1], None))) == 2  # others are started, should there be more to do

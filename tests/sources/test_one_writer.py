@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -54,5 +55,32 @@ def test_an_error_sets_the_folder_free(tmp_path: Path) -> None:
     with begun(tmp_path / "cut", ".shard.json", {"pool": "p"}):
         with pytest.raises(FieldcheckError, match="another command"), begun(tmp_path / "cut", ".shard.json", {}):
             pass
-        assert (tmp_path / "cut" / ".lock").exists()
-    assert not (tmp_path / "cut" / ".lock").exists()
+        assert (tmp_path / "cut" / ".fieldcheck-lock").exists()
+    assert not (tmp_path / "cut" / ".fieldcheck-lock").exists()
+
+
+@pytest.mark.parametrize("strange", ["file", "folder"])
+def test_what_is_called_like_the_lock_is_no_reason_to_fail(pool: Path, tmp_path: Path, strange: str) -> None:
+    lock = tmp_path / "cut" / ".fieldcheck-lock"
+    lock.parent.mkdir()
+    if strange == "folder":
+        lock.mkdir()
+    else:
+        lock.write_text("not ours " * 99)
+    assert sources.shard(pool, tmp_path / "cut", rows=20).rows == 50
+    assert lock.exists()
+
+
+def test_who_comes_second_does_not_write_over_what_the_first_one_finished(
+    pool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = sources.pool_files  # type: ignore[attr-defined]
+
+    def slowly(*given: Any) -> Any:
+        monkeypatch.undo()
+        sources.shard(pool, tmp_path / "cut", rows=20)
+        return found(*given)
+
+    monkeypatch.setattr(sources, "pool_files", slowly)
+    with pytest.raises(FieldcheckError, match="is there already"):
+        sources.shard(pool, tmp_path / "cut", rows=20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -144,6 +145,51 @@ def no_rows(folder: Path) -> None:
     pq.write_table(table(0, 0), folder / "0.parquet")
 
 
+def log_of_delta(folder: Path) -> None:
+    (folder / "_delta_log").mkdir()
+    (folder / "_delta_log" / "00000000000000000000.json").write_text("{}")
+
+
+def metadata_of_iceberg(folder: Path) -> None:
+    (folder / "metadata").mkdir()
+    (folder / "metadata" / "v1.metadata.json").write_text("{}")
+
+
+def shards_inside(folder: Path) -> None:
+    sources.shard(folder / "country=de", folder.parent / "cut within")
+    (folder.parent / "cut within").rename(folder / "out")
+
+
+def link_to_a_folder(folder: Path) -> None:
+    (folder / "more").symlink_to(folder / "country=de")
+
+
+def link_to_nothing(folder: Path) -> None:
+    (folder / "z.parquet").symlink_to(folder / "nowhere.parquet")
+
+
+def name_without_letters(folder: Path) -> None:
+    Path(f"{folder}/country=\udce9").mkdir()
+    pq.write_table(table(0, 3), folder / "0.parquet")
+    (folder / "0.parquet").rename(f"{folder}/country=\udce9/0.parquet")
+
+
+def other_classes(folder: Path) -> None:
+    """As the package datasets writes them: numbers, and in the schema what they stand for."""
+    no_files(folder)
+    for at, names in enumerate((["cat", "dog"], ["dog", "cat"])):
+        feature = {"prediction": {"names": names, "_type": "ClassLabel"}}
+        about = {b"huggingface": json.dumps({"info": {"features": feature}}).encode()}
+        rows = pa.table({"id": [at], "prediction": [0]}).replace_schema_metadata(about)
+        pq.write_table(rows, folder / f"{at}.parquet")
+
+
+def numbers_that_no_type_holds(folder: Path) -> None:
+    no_files(folder)
+    pq.write_table(pa.table({"id": [2**62 + 1], "prediction": ["a"]}), folder / "0.parquet")
+    pq.write_table(pa.table({"id": [0.5], "prediction": ["a"]}), folder / "1.parquet")
+
+
 def no_parquet(folder: Path) -> None:
     (folder / "z.parquet").write_bytes(b"PAR1 but no more")
 
@@ -155,9 +201,17 @@ def unfinished(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "problem"),
     [
-        (no_files, "without manifest"),
+        (no_files, "no Parquet files"),
         (no_rows, "is empty"),
         (no_parquet, r"z\.parquet"),
+        (log_of_delta, "Delta Lake"),
+        (metadata_of_iceberg, "Iceberg"),
+        (shards_inside, "shards of their own"),
+        (link_to_a_folder, "link to a folder"),
+        (link_to_nothing, r"z\.parquet: no such file"),
+        (name_without_letters, "not UTF-8"),
+        (other_classes, r"1\.parquet: numbers stand for other classes"),
+        (numbers_that_no_type_holds, r"0\.parquet: (?s:.*)one table"),
         (unfinished, "may not be finished"),
     ],
 )
@@ -167,6 +221,41 @@ def test_a_folder_without_a_pool_is_refused(
     harm(spark)
     with pytest.raises(PoolError, match=problem):
         sources.shard(spark, tmp_path / "cut")
+
+
+def test_folders_with_a_value_are_not_hidden(spark: Path, tmp_path: Path) -> None:
+    """Spark hides names that begin with ``_``, but not where they say something."""
+    (spark / "country=de").rename(tmp_path / "kept")
+    shutil.rmtree(spark)
+    spark.mkdir()
+    (tmp_path / "kept").rename(spark / "_year=2020")
+    made = sources.shard(spark, tmp_path / "cut")
+    assert (made.rows, "_year" in made.schema) == (200, True)
+
+
+def test_shards_are_not_written_into_what_is_cut(spark: Path) -> None:
+    with pytest.raises(PoolError, match="beside the files"):
+        sources.shard(spark, spark / "out")
+    assert not (spark / "out").exists()
+
+
+def test_types_that_are_read_otherwise_than_written_are_read(tmp_path: Path) -> None:
+    """Lists whose inner field has another name, as older writers have it."""
+    shares = pa.array([[0.5, 0.5], [0.2, 0.8]], pa.list_(pa.field("item", pa.float64())))
+    rows = pa.table({"id": [1, 2], "prediction": ["a", "b"], "y_proba": shares})
+    pq.write_table(rows, tmp_path / "pool.parquet", use_compliant_nested_type=False)
+    sources.shard(tmp_path / "pool.parquet", tmp_path / "cut", rows=1)
+    assert sources.load(tmp_path / "cut").ids.tolist() == [1, 2]
+
+
+def test_codes_into_dictionaries_go_with_texts(tmp_path: Path) -> None:
+    (tmp_path / "pool").mkdir()
+    said = (pa.array(["a", "b"]).dictionary_encode(), pa.array(["b", "c"]))
+    for at, one in enumerate(said):
+        pq.write_table(pa.table({"id": [2 * at, 2 * at + 1], "prediction": one}), tmp_path / "pool" / f"{at}.parquet")
+    sources.shard(tmp_path / "pool", tmp_path / "cut")
+    read = pq.read_table(tmp_path / "cut" / "000000.parquet")
+    assert read.column("prediction").to_pylist() == ["a", "b", "b", "c"]
 
 
 def test_a_changed_shard_is_not_cut_anew(whole: Path, tmp_path: Path) -> None:

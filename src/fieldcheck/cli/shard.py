@@ -32,8 +32,9 @@ def shard(
     with progress("shard") as told:
         made = sources.shard(pool, out, rows=rows, engine=engines.engine_of(engine), encoding=encoding, progress=told)
     if as_json:
-        files = [one.file for one in made.shards]
-        show_json({"folder": str(out), "items": made.rows, "shards": files, "columns": dict(made.schema)})
+        files, notes = [one.file for one in made.shards], list(made.notes)
+        said = {"folder": str(out), "items": made.rows, "shards": files, "columns": dict(made.schema), "notes": notes}
+        show_json(said)
         return
     say(f"{words.counted(made.rows, 'item')} in {words.counted(len(made.shards), 'shard')} in {out}")
     for note in made.notes:

@@ -102,7 +102,7 @@ class KeptProcesses(Processes):
     def __post_init__(self) -> None:
         super().__post_init__()
         weakref.finalize(self, _let_go, self._held)
-        _waiting.add(self)
+        _waiting[id(self)] = self  # equal ones are not the same
 
     def kept(self) -> KeptProcesses:
         """Itself: several pools share its processes."""
@@ -124,7 +124,7 @@ class KeptProcesses(Processes):
             raise
 
 
-_waiting: weakref.WeakSet[KeptProcesses] = weakref.WeakSet()
+_waiting: weakref.WeakValueDictionary[int, KeptProcesses] = weakref.WeakValueDictionary()
 """All whose processes may wait for steps."""
 
 
@@ -132,7 +132,7 @@ def let_go() -> None:
     """End the processes that wait for steps, at the end of a command. Python would wait for them, and Ctrl-C, in that
     moment, print where it was."""
     with suppress(KeyboardInterrupt), _heard_later():
-        for one in list(_waiting):
+        for one in list(_waiting.values()):
             _let_go(one._held)
 
 

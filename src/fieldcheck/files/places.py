@@ -79,13 +79,17 @@ class RemotePath(type(Path())):  # type: ignore[misc]
         return (one for one in self.iterdir() if fnmatch(one.name, pattern))
 
     def rglob(self, pattern: str, **_: Any) -> Iterator[RemotePath]:
+        return (one for one in self.objects() if fnmatch(one.name, pattern))
+
+    def objects(self) -> Iterator[RemotePath]:
+        """All that lie under it, however deep."""
         from pyarrow.fs import FileSelector
 
         with asking(self):
             store, key = self._where
             found = store.get_file_info(FileSelector(key, allow_not_found=True, recursive=True))
-        under = (one.path.removeprefix(key).strip("/") for one in found)
-        return (self / one for one in under if one and fnmatch(one.rpartition("/")[2], pattern))
+        under = (one.path.removeprefix(key).strip("/") for one in found if one.type.name == "File")
+        return (self / one for one in under if one)
 
     def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
         """There are no folders: an object brings its own."""

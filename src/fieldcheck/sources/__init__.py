@@ -20,6 +20,7 @@ from fieldcheck.sources.pools.objects import from_object
 from fieldcheck.sources.pools.parquet import ParquetPools
 from fieldcheck.sources.pools.shards.cutting import cut_pool
 from fieldcheck.sources.pools.shards.files import ShardedPools
+from fieldcheck.sources.pools.shards.folders import check_apart
 from fieldcheck.sources.pools.shards.manifest import CUT, Manifest, check_unfinished, read_manifest
 from fieldcheck.sources.pools.shards.pool_files import pool_files, told_apart
 from fieldcheck.sources.reading import Reading
@@ -176,6 +177,8 @@ def shard(
     _check_there(place)
     if rows < 1:
         raise PoolError(f"shards of {rows} rows", rule="at least one", hint="--rows 1000000")
+    if place.is_dir() and isinstance(made, ShardedPools):
+        check_apart(place.resolve(), into.resolve())
     asked = {"pool": told_apart(place.resolve()), "rows": str(rows), "encoding": str(encoding)}
     check_unfinished(into, CUT, asked)
     runs = engine.kept() if isinstance(engine, Keeping) else engine or Loop()

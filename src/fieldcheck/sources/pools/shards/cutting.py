@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from fieldcheck.core.errors import PoolError
 from fieldcheck.core.pool.engine import Engine, Loop
+from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.whole import whole_file
 from fieldcheck.sources.pools.parquet import ParquetPools
 from fieldcheck.sources.pools.shards.files import shard_name, types_of, write_shard
-from fieldcheck.sources.pools.shards.manifest import CUT, Manifest, ShardFile, begun
+from fieldcheck.sources.pools.shards.manifest import CUT, Manifest, ShardFile, begun, check_unfinished
 from fieldcheck.sources.pools.shards.pool_files import PoolFiles, pool_files
 from fieldcheck.sources.table import RawTable
 
@@ -71,6 +73,7 @@ def cut_pool(
     if isinstance(found, RawTable) and not len(next(iter({**found.columns, **found.matrices}.values()), ())):
         raise found.origin.error("the pool is empty", rule="a pool has at least one item")
     with begun(folder, CUT, asked):
+        check_unfinished(folder, CUT, asked)  # somebody else may have come to the end meanwhile
         try:
             source = _written(found, folder / WHOLE) if isinstance(found, RawTable) else found
             ranges, shards = row_ranges(sum(source.sizes), rows), list[ShardFile]()
@@ -78,7 +81,9 @@ def cut_pool(
                 shards.append(shard)
                 if progress is not None:
                     progress(len(shards), len(ranges))
-            manifest = Manifest(types_of(source.schema), shards, source.index, source.names, source.notes)
+            with open_parquet(folder / shards[0].file, PoolError) as first:
+                types = types_of(first.schema_arrow)  # not all are read as they were written
+            manifest = Manifest(types, shards, source.index, source.names, source.notes)
             manifest.write(folder)
         finally:
             (folder / WHOLE).unlink(missing_ok=True)

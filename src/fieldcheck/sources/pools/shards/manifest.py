@@ -35,7 +35,7 @@ PREDICTED, CUT = ".predict.json", ".shard.json"
 """In the folder: what was asked for, of ``predict`` and of ``shard``."""
 
 
-LOCK = ".lock"
+LOCK = ".fieldcheck-lock"
 """In the folder, while a command writes into it."""
 
 
@@ -138,8 +138,9 @@ def without_manifest(folder: Path) -> PoolError:
     problem = f"{folder} is a folder without {FILE}"
     if is_begun_at_all(folder):
         return PoolError(f"{problem}: it may not be finished", rule=RULE, hint="the command that writes it, again")
-    into = f"fieldcheck shard {shlex.quote(str(folder))} --out {shlex.quote(f'{folder}-shards')}"
-    tables = any(folder.rglob("*.parquet"))
+    beside = f"{folder}-shards" if folder.name.strip(".") else f"../{folder.resolve().name}-shards"
+    into = f"fieldcheck shard {shlex.quote(str(folder))} --out {shlex.quote(beside)}"
+    tables = any(one.suffix.lower() in (".parquet", ".pq") for one in folder.rglob("*"))
     return PoolError(problem, rule=RULE, hint=into if tables else "a file; fieldcheck shard FILE --out FOLDER")
 
 
@@ -197,17 +198,15 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             held = ends.enter_context(closing(sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)))
             held.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
+            ends.callback((folder / LOCK).unlink, missing_ok=True)
+        except sqlite3.Error as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:  # in a store, the file cannot be opened
                 raise FieldcheckError(
                     f"another command is writing into {folder} at this moment",
                     rule="one at a time",
                     hint="wait for its end, or another folder",
                 ) from None
-        try:
-            yield
-        finally:
-            (folder / LOCK).unlink(missing_ok=True)
+        yield
 
 
 def is_begun(folder: Path, record: str, asked: Mapping[str, str]) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from fieldcheck.core import words
 from fieldcheck.core.errors import PoolError
@@ -18,6 +17,7 @@ from fieldcheck.files.damage import decoding
 from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.places import readable
 from fieldcheck.sources.pools.parquet import ParquetPools, said_in
+from fieldcheck.sources.pools.shards.folders import files_in, said_by
 from fieldcheck.sources.pools.shards.manifest import (
     FILE,
     digest_of,
@@ -28,9 +28,6 @@ from fieldcheck.sources.pools.shards.manifest import (
     without_manifest,
 )
 from fieldcheck.sources.table import check_names
-
-NOBODY = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder is called whose rows have no value there."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,15 @@ class PoolFiles:
         for name, value in part.said.items():
             if name not in batch.schema.names:
                 batch = batch.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(batch)))
-        return batch if batch.schema.equals(self.schema) else batch.select(self.schema.names).cast(self.schema)
+        if batch.schema.equals(self.schema):
+            return batch
+        try:
+            return batch.select(self.schema.names).cast(self.schema)
+        except pa.ArrowException as error:
+            raise _other(part.path, str(error).splitlines()[0]) from None
+
+
+READABLE = "files that are there, and can be read"
 
 
 def pool_files(place: Path, engine: Engine) -> PoolFiles:
@@ -120,14 +125,6 @@ def told_apart(place: Path) -> str:
     return f"{place}, {words.counted(len(every), 'file')}, {total[:16]}"
 
 
-def files_in(place: Path) -> list[Path]:
-    """All files of a folder and of those in it, in the order of their names; hidden ones, and marks such as
-    ``_SUCCESS``, are none."""
-    under = [(one, one.relative_to(place).parts) for one in place.rglob("*")]
-    shown = [(parts, one) for one, parts in under if not any(name.startswith((".", "_")) for name in parts)]
-    return [one for _, one in sorted(shown) if one.is_file()]
-
-
 def _listed(place: Path, engine: Engine) -> PoolFiles:
     """Shards, as their manifest says."""
     listed = read_manifest(place)
@@ -137,11 +134,13 @@ def _listed(place: Path, engine: Engine) -> PoolFiles:
 
 def _found(place: Path, engine: Engine) -> PoolFiles:
     """Whatever Parquet files lie in a folder that no shards were begun in."""
+    if is_begun_at_all(place):
+        raise without_manifest(place)
     every = files_in(place)
     files = [one for one in every if one.name.lower().endswith(ParquetPools.suffixes)]
-    if not files or is_begun_at_all(place):
-        raise without_manifest(place)
-    found = _together([PoolFile(one, _said(one.relative_to(place))) for one in files], engine)
+    if not files:
+        raise PoolError(f"no Parquet files in {place}", rule="a folder of shards, or of Parquet files", hint="a file")
+    found = _together([PoolFile(one, said_by(one.relative_to(place))) for one in files], engine)
     others = [one.name for one in every if one not in files]
     if not others:
         return found
@@ -149,19 +148,18 @@ def _found(place: Path, engine: Engine) -> PoolFiles:
     return replace(found, notes=(note,))
 
 
-def _said(under: Path) -> dict[str, str | None]:
-    pairs = [name.split("=", 1) for name in under.parts[:-1] if "=" in name]
-    return {name: None if value == NOBODY else unquote(value) for name, value in pairs}
-
-
 def measured(part: PoolFile, _: None) -> tuple[int, Any]:
     """A step: the rows of a file, and the types of its columns, with those that its folders name."""
     import pyarrow as pa
 
-    if not part.path.is_file():
+    if part.digest and not part.path.is_file():
         raise not_as_written(part.path, "is missing")
     if part.digest and digest_of(part.path) != part.digest:
         raise not_as_written(part.path, "is not the one that was written")
+    try:
+        part.path.open("rb").close()
+    except OSError as error:
+        raise Origin(file=str(part.path)).error((error.strerror or "cannot be read").lower(), rule=READABLE) from None
     with open_parquet(part.path, PoolError) as source:
         schema = source.schema_arrow
         check_names(schema.names, Origin(file=str(part.path)))
@@ -189,11 +187,25 @@ def _common(schemas: Mapping[Path, Any]) -> Any:
         strange = sorted({*own.names} ^ {*common.names})
         if strange:
             raise _other(path, f"only one of {path.name} and {first.name} has {', '.join(strange[:5])}")
+        if said_in(own)[0] != said_in(common)[0]:
+            raise _other(path, f"numbers stand for other classes than in {first.name}")
+        if own.equals(common):
+            continue
         try:
-            common = common if own.equals(common) else pa.unify_schemas([common, own], promote_options="permissive")
+            common = pa.unify_schemas([_uncoded(common), _uncoded(own)], promote_options="permissive")
         except pa.ArrowException as error:
             raise _other(path, str(error).splitlines()[0]) from None
     return common
+
+
+def _uncoded(schema: Any) -> Any:
+    """With texts in the place of codes into a dictionary, of which each file has its own, or none."""
+    import pyarrow as pa
+
+    for at, one in enumerate(schema):
+        if pa.types.is_dictionary(one.type):
+            schema = schema.set(at, one.with_type(one.type.value_type))
+    return schema
 
 
 def _other(path: Path, problem: str) -> PoolError:
