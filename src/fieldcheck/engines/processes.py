@@ -155,7 +155,7 @@ def _end(executor: ProcessPoolExecutor) -> None:
     """Now. Python's thread for the answers may be in the middle of one whose writer has died, and waits for the rest
     as long as anybody, itself too, could write it."""
     for worker in _workers(executor):
-        worker.kill()
+        worker.terminate()
     answers = getattr(executor, "_result_queue", None)  # none, when it has ended
     if answers is not None and not answers._writer.closed:
         answers._writer.close()

@@ -20,7 +20,7 @@ from fieldcheck.core.rng import stream
 from fieldcheck.core.sample import Labelled, Sample
 from fieldcheck.numerics.intervals.exact import hypergeometric
 from fieldcheck.numerics.regression.believed import SettledWave
-from fieldcheck.numerics.regression.priors import model_of
+from fieldcheck.numerics.regression.priors import facts_of, model_of
 from fieldcheck.numerics.regression.risk import RiskModel
 from fieldcheck.numerics.sampling.draws import permutation, uniforms
 from fieldcheck.numerics.sampling.floor import protecting_floor
@@ -161,8 +161,11 @@ def test_draws_take_each_path_as_often_as_its_chance_says(objective: str) -> Non
     y = np.array(BINARY["some fail"])
     design, frame, found = all_paths(objective, "classification", y)
     chances = {tuple(tuple(sorted(wave.tolist())) for wave in waves): chance for chance, waves, *_ in found}
+    facts = facts_of(model_of(frame))
     recorded = {
-        tuple(tuple(sorted(wave.tolist())) for wave in waves): design._sample(frame, waves, past, complete=True)
+        tuple(tuple(sorted(wave.tolist())) for wave in waves): design._sample(
+            frame, waves, past, complete=True, facts=facts
+        )
         for _, waves, past in found
     }
     counts: Counter[tuple] = Counter()

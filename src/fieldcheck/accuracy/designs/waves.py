@@ -103,8 +103,8 @@ class Waves:
                 break
             so_far = self._next(so_far, model, known, count, total, (seed, number))
         last[""] = (self._asked(planned[: len(so_far.waves)], seed), so_far)
-        facts = priors.facts_of(model)
-        sample = self._sample(frame, so_far.waves, so_far.past, facts, complete=len(so_far.waves) == len(planned))
+        complete = len(so_far.waves) == len(planned)
+        sample = self._sample(frame, so_far.waves, so_far.past, complete=complete, facts=priors.facts_of(model))
         return replace(sample, train=np.concatenate(so_far.train)) if self.train else sample
 
     def recall(self, frame: Frame, sample: Sample, losses: FloatArray, *, budget: int, seed: int) -> None:
@@ -224,9 +224,9 @@ class Waves:
         frame: Frame,
         waves: Sequence[IntArray],
         past: Sequence[believed.SettledWave],
-        facts: FloatArray,
         *,
         complete: bool,
+        facts: FloatArray = priors.UNKNOWN,
     ) -> Sample:
         sizes, chances = [len(wave) for wave in waves], [one.chances for one in past]
         return Sample(
