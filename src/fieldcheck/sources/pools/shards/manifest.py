@@ -11,7 +11,7 @@ import re
 import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -194,19 +194,32 @@ def begun(folder: Path, record: str, asked: Mapping[str, str]) -> Iterator[None]
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """A second command is told to wait. The lock ends with its process, however that ends; stores have none."""
-    with ExitStack() as ends:
-        try:
-            held = ends.enter_context(closing(sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)))
-            held.execute("BEGIN EXCLUSIVE")
-            ends.callback((folder / LOCK).unlink, missing_ok=True)
-        except sqlite3.Error as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:  # in a store, the file cannot be opened
-                raise FieldcheckError(
-                    f"another command is writing into {folder} at this moment",
-                    rule="one at a time",
-                    hint="wait for its end, or another folder",
-                ) from None
+    held = _locked(folder)
+    try:
         yield
+    finally:
+        if held is not None:
+            held.close()
+            (folder / LOCK).unlink(missing_ok=True)
+
+
+def _locked(folder: Path) -> sqlite3.Connection | None:
+    """None where there are no locks, as in a store."""
+    held = None
+    try:
+        held = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)
+        held.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        if held is not None:
+            held.close()
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise FieldcheckError(
+                f"another command is writing into {folder} at this moment",
+                rule="one at a time",
+                hint="wait for its end, or another folder",
+            ) from None
+        return None
+    return held
 
 
 def is_begun(folder: Path, record: str, asked: Mapping[str, str]) -> bool:
