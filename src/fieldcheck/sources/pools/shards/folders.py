@@ -53,7 +53,7 @@ def _every(place: Any) -> Iterator[Path]:
                     f"{link} is a link to a folder", rule="links to folders are not followed", hint=str(link.resolve())
                 )
         for one in (Path(folder, name) for name in files):
-            if not one.exists():
+            if not one.exists() and not _is_hidden(one.name):
                 raise PoolError(f"{one}: no such file, but a link to it", rule="links lead to files")
             yield one
 
