@@ -94,3 +94,13 @@ def test_a_record_that_leaves_them_out_is_read(tmp_path: Path) -> None:
     record = drawn(sources.load(columns("dsa"))).as_record()
     del record["draws"]["facts"]
     assert len(Sample.from_record(record).drawn_as(WaveDraws).facts) == 0
+
+
+@pytest.mark.parametrize(("facts", "holds"), [([], True), ([1.0] * 6, False)])
+def test_verify_compares_them_where_they_were_kept(
+    facts: list[float], holds: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(priors, "facts_of", lambda _: np.array(facts))
+    Campaign.create(tmp_path / "c.db", sources.load(columns("dsa")), budget=60, seed=2).close()
+    monkeypatch.undo()
+    assert verify(tmp_path / "c.db", pool=sources.load(columns("dsa"))).holds is holds

@@ -133,13 +133,21 @@ def redrawn(view: CampaignView, events: Sequence[Event]) -> list[Event]:
 
 
 def _same_draw(one: Event, other: Event) -> bool:
-    return one.key == other.key and _alike(one.data, other.data)
+    """Facts of the prior are compared where they were kept: what was drawn does not depend on that."""
+    kept = bool(one.data["sample"]["draws"].get("facts"))
+    return one.key == other.key and _alike(*(_with_facts(event.data, kept=kept) for event in (one, other)))
+
+
+def _with_facts(data: Mapping[str, Any], *, kept: bool) -> Mapping[str, Any]:
+    sample = data["sample"]
+    draws = {name: value for name, value in sample["draws"].items() if kept or name != "facts"}
+    return {**data, "sample": {**sample, "draws": draws}}
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Equal, but for rounding; what the first one says nothing of may be anything."""
+    """Equal, but for rounding."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() <= other.keys() and all(_alike(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(_alike, one, other))
     if isinstance(one, float) and isinstance(other, (float, int)):

@@ -12,7 +12,14 @@ from fieldcheck.core.pool.origin import Origin
 from fieldcheck.files.parquet import open_parquet
 from fieldcheck.files.whole import whole_file
 from fieldcheck.sources.pools.arrow import from_arrow
-from fieldcheck.sources.pools.shards.manifest import Manifest, ShardFile, digest_of, not_as_written, read_manifest
+from fieldcheck.sources.pools.shards.manifest import (
+    Manifest,
+    ShardFile,
+    check_shard,
+    digest_of,
+    not_as_written,
+    read_manifest,
+)
 from fieldcheck.sources.roles import ColumnMap
 from fieldcheck.sources.table import RawTable, check_names
 
@@ -53,10 +60,7 @@ def shard_columns(
     check
         Whether its digest is looked at; it was, when the pool was opened.
     """
-    if not place.is_file():
-        raise not_as_written(place, "is missing")
-    if check and digest_of(place) != shard.digest:
-        raise not_as_written(place, "is not the one that was written")
+    check_shard(place, shard.digest if check else None)
     with open_parquet(place, PoolError) as source:
         if source.metadata.num_rows != shard.rows or types_of(source.schema_arrow) != manifest.schema:
             raise not_as_written(place, "has other rows or columns than its manifest says")

@@ -154,6 +154,14 @@ def not_as_written(place: Path, problem: str) -> PoolError:
     return PoolError(f"{place}: the shard {problem}", rule=RULE, hint=AGAIN)
 
 
+def check_shard(place: Path, digest: str | None) -> None:
+    """Refuse a shard that is not there, or, where its digest is given, another one."""
+    if not place.is_file():
+        raise not_as_written(place, "is missing")
+    if digest is not None and digest_of(place) != digest:
+        raise not_as_written(place, "is not the one that was written")
+
+
 def _shard(record: Any, place: Path) -> ShardFile:
     one = checked(record, {"file": str, "rows": int, "digest": str, "ranges": dict}, place, PoolError, hint=AGAIN)
     if not NAME.fullmatch(one["file"]) or one["rows"] < 1:

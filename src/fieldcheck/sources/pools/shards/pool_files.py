@@ -20,9 +20,8 @@ from fieldcheck.sources.pools.parquet import ParquetPools, said_in
 from fieldcheck.sources.pools.shards.folders import files_in, said_by
 from fieldcheck.sources.pools.shards.manifest import (
     FILE,
-    digest_of,
+    check_shard,
     is_begun_at_all,
-    not_as_written,
     read_manifest,
     stamp,
     without_manifest,
@@ -141,7 +140,7 @@ def _found(place: Path, engine: Engine) -> PoolFiles:
     if not files:
         raise PoolError(f"no Parquet files in {place}", rule="a folder of shards, or of Parquet files", hint="a file")
     found = _together([PoolFile(one, said_by(one.relative_to(place))) for one in files], engine)
-    others = [one.name for one in every if one not in files]
+    others = [one.name for one in every if not one.name.lower().endswith(ParquetPools.suffixes)]
     if not others:
         return found
     note = f"{words.counted(len(others), 'other file')} not looked at, such as {others[0]}"
@@ -152,10 +151,8 @@ def measured(part: PoolFile, _: None) -> tuple[int, Any]:
     """A step: the rows of a file, and the types of its columns, with those that its folders name."""
     import pyarrow as pa
 
-    if part.digest and not part.path.is_file():
-        raise not_as_written(part.path, "is missing")
-    if part.digest and digest_of(part.path) != part.digest:
-        raise not_as_written(part.path, "is not the one that was written")
+    if part.digest:
+        check_shard(part.path, part.digest)
     try:
         part.path.open("rb").close()
     except OSError as error:
